@@ -69,6 +69,16 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     /// The login of the device was not approved in time, or is over.
     case expiredToken = "expired_token"
 
+    /// The client asks more often than it may.
+    case slowDown = "slow_down"
+
+    // OpenID Connect CIBA §13
+
+    /// No user has the id or the name of the hint.
+    case unknownUserID = "unknown_user_id"
+    /// The binding message is too long, or a phone cannot show it.
+    case invalidBindingMessage = "invalid_binding_message"
+
     // RFC 9470 §3
 
     /// The user has to authenticate again, or in another way.

@@ -12,6 +12,8 @@ public enum GrantType: String, CaseIterable, Sendable {
     case jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     /// RFC 8628 §3.4.
     case deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
+    /// OpenID Connect CIBA §10.1.
+    case backchannel = "urn:openid:params:grant-type:ciba"
     /// RFC 8693 §2.1.
     case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
 }

@@ -26,6 +26,12 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     public var pushedAuthorizationRequestEndpoint: String
     /// The endpoint of devices that a phone, or a browser, lets in (RFC 8628 §4).
     public var deviceAuthorizationEndpoint: String
+    /// The endpoint of backends that request a login of a user (OpenID Connect CIBA §4).
+    public var backchannelAuthenticationEndpoint: String
+    /// How backends hear of the result (OpenID Connect CIBA §4).
+    public var backchannelTokenDeliveryModesSupported = ["poll"]
+    /// The parameter `user_code` of the backchannel endpoint is not supported.
+    public var backchannelUserCodeParameterSupported = false
     /// The userinfo endpoint (OpenID Connect Core section 5.3).
     public var userinfoEndpoint: String
     /// The logout endpoint (OpenID Connect RP-Initiated Logout section 2.1).
@@ -79,8 +85,8 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     /// Creates the metadata of the server at `issuer` with endpoints at these paths.
     public init(
         issuer: String, tokenPath: String, revocationPath: String, introspectionPath: String, jwksPath: String,
-        authorizationPath: String, pushedRequestPath: String, deviceAuthorizationPath: String, userInfoPath: String,
-        logoutPath: String,
+        authorizationPath: String, pushedRequestPath: String, deviceAuthorizationPath: String,
+        backchannelPath: String, userInfoPath: String, logoutPath: String,
         grantTypes: [String], authMethods: [String], confidentialAuthMethods: [String], assertionAlgorithms: [String],
         idTokenAlgorithms: [String], signingAlgorithms: [String], proofAlgorithms: [String], acrValues: [String],
         scopes: [String] = []
@@ -95,6 +101,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         authorizationEndpoint = base + authorizationPath
         pushedAuthorizationRequestEndpoint = base + pushedRequestPath
         deviceAuthorizationEndpoint = base + deviceAuthorizationPath
+        backchannelAuthenticationEndpoint = base + backchannelPath
         userinfoEndpoint = base + userInfoPath
         endSessionEndpoint = base + logoutPath
         grantTypesSupported = grantTypes
@@ -125,6 +132,9 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
         case authorizationEndpoint = "authorization_endpoint"
         case pushedAuthorizationRequestEndpoint = "pushed_authorization_request_endpoint"
         case deviceAuthorizationEndpoint = "device_authorization_endpoint"
+        case backchannelAuthenticationEndpoint = "backchannel_authentication_endpoint"
+        case backchannelTokenDeliveryModesSupported = "backchannel_token_delivery_modes_supported"
+        case backchannelUserCodeParameterSupported = "backchannel_user_code_parameter_supported"
         case userinfoEndpoint = "userinfo_endpoint"
         case endSessionEndpoint = "end_session_endpoint"
         case codeChallengeMethodsSupported = "code_challenge_methods_supported"

@@ -12,6 +12,8 @@ public struct TokenRequest: Sendable {
     public var redirectURI: String? { parameters["redirect_uri"] }
     /// `device_code` (RFC 8628 §3.4).
     public var deviceCode: String? { parameters["device_code"] }
+    /// `auth_req_id` (OpenID Connect CIBA §10.1).
+    public var authRequestID: String? { parameters["auth_req_id"] }
     /// `code_verifier` (RFC 7636 §4.5).
     public var codeVerifier: String? { parameters["code_verifier"] }
     /// `refresh_token`.

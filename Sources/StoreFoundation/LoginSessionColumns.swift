@@ -30,6 +30,11 @@ public enum LoginSessionColumns {
             // One that was moved here after its end has none.
             request.invitation = Invitation(json: Array(asked.utf8))
             if request.invitation == nil, !asked.isEmpty { throw CorruptRow("login \(id) is no invitation") }
+        } else if kind == .backchannel {
+            // One that was moved here after its end has none.
+            request.backchannel = BackchannelRequest(json: Array(asked.utf8))
+            if request.backchannel == nil, !asked.isEmpty { throw CorruptRow("login \(id) is no request of a backend") }
+            (request.scope, request.resources) = (request.backchannel?.scope, request.backchannel?.resources ?? [])
         } else {
             // The scope, then the resources. A scope has spaces, and a URI has none.
             let lines = asked.split(separator: "\n", omittingEmptySubsequences: false)
@@ -124,6 +129,8 @@ public enum LoginSessionColumns {
             row.add(String(decoding: authorization.json, as: UTF8.self))
         } else if let invitation = request.invitation {
             row.add(String(decoding: invitation.json, as: UTF8.self))
+        } else if let backchannel = request.backchannel {
+            row.add(String(decoding: backchannel.json, as: UTF8.self))
         } else {
             row.add(([request.scope?.description ?? ""] + request.resources).joined(separator: "\n"))
         }
@@ -154,7 +161,7 @@ public enum LoginSessionColumns {
         row.add(login.number.map(Int64.init))
         row.add(login.userID)
         row.add(login.authenticatedAt)
-        write(login.claim, to: &row)
+        write(login.claim, askedOf: login.request.backchannel?.userID, to: &row)
         row.add(Int64(login.wrongFactors))
         row.add(login.answeredAt)
         row.add(login.inputUntil)
@@ -164,9 +171,12 @@ public enum LoginSessionColumns {
         row.add(list: login.answered.map { "\($0.key):\($0.answer.rawValue)" })
     }
 
-    private static func write(_ claim: LoginSession.Claim?, to row: inout some WrittenRow) {
+    /// - Parameter userID: the user whose phones find the login before one has claimed it; nil: no user is named.
+    private static func write(
+        _ claim: LoginSession.Claim?, askedOf userID: Identifier<User>?, to row: inout some WrittenRow
+    ) {
         row.add(claim?.sessionID)
-        row.add(claim?.userID)
+        row.add(claim?.userID ?? userID)
         row.add(claim?.clientID)
         row.add(claim?.deviceID)
         row.add(claim?.arrival)

@@ -270,7 +270,7 @@ CREATE TABLE logins (
     id uuid PRIMARY KEY,
     kind text NOT NULL, -- 'authorize', 'device', 'backchannel', 'app' or 'enrolment'
     client_id text NOT NULL,
-    request text NOT NULL, -- the authorization request or the invitation, as JSON; else scope and resources
+    request text NOT NULL, -- the request of page or backend, or the invitation, as JSON; else scope and resources
     remote_address text,
     user_agent text,
     -- Authentication
@@ -302,7 +302,7 @@ CREATE TABLE logins (
     poll_hash bytea, -- SHA-256 of the secret of the device
     number_shown bigint, -- on the device, 10 to 99
     phone_session_id uuid, -- of the phone that has claimed it; null: none
-    phone_user_id uuid,
+    phone_user_id uuid, -- its user; before the claim the user whom a backend asks (CIBA)
     phone_client_id text,
     phone_device_id text,
     arrival text, -- 'scanned', 'linked', 'pushed', 'typed' or 'in_app'

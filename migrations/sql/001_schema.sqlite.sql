@@ -265,7 +265,7 @@ CREATE TABLE logins (
     id BLOB NOT NULL UNIQUE,
     kind TEXT NOT NULL, -- 'authorize', 'device', 'backchannel', 'app' or 'enrolment'
     client_id TEXT NOT NULL,
-    request TEXT NOT NULL, -- the authorization request or the invitation, as JSON; else scope and resources
+    request TEXT NOT NULL, -- the request of page or backend, or the invitation, as JSON; else scope and resources
     remote_address TEXT,
     user_agent TEXT,
     -- Authentication
@@ -297,7 +297,7 @@ CREATE TABLE logins (
     poll_hash BLOB, -- SHA-256 of the secret of the device
     number_shown INTEGER, -- on the device, 10 to 99
     phone_session_id BLOB, -- of the phone that has claimed it; null: none
-    phone_user_id BLOB,
+    phone_user_id BLOB, -- its user; before the claim the user whom a backend asks (CIBA)
     phone_client_id TEXT,
     phone_device_id TEXT,
     arrival TEXT, -- 'scanned', 'linked', 'pushed', 'typed' or 'in_app'

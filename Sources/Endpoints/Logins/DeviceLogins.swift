@@ -44,7 +44,8 @@ struct DeviceLoginAnswer: Encodable {
         state = login.state.word
         history = login.history.rawValue
         number = login.state.awaitsInput ? login.number : nil
-        let isWaiting = login.state == .starting
+        // A login that a backend requests is pushed: no picture leads to it.
+        let isWaiting = login.state == .starting && login.kind != .backchannel
         qr = isWaiting ? service.link(of: login, .picture) : nil
         qrExpiresAt = isWaiting ? service.pictureUntil.secondsSinceEpoch : nil
         expiresAt = login.state.awaitsInput ? login.inputUntil.secondsSinceEpoch : nil

@@ -25,6 +25,10 @@ struct LoginSessionAnswer: Encodable {
     let client: ClientPart
     let numberRequired: Bool
     let attemptsLeft: Int
+    /// What the other device shows as well, so that the user can compare.
+    let bindingMessage: String?
+    /// The code with which a phone of the user claims a login that a backend has requested.
+    let push: String?
     let announceInfo: JSONValue?
     let sessionInfo: JSONValue?
     let remoteAddress: String?
@@ -51,9 +55,11 @@ struct LoginSessionAnswer: Encodable {
     let version: String
 
     init(
-        _ login: LoginSession, clientName: String?, place: String?, ownPlace: String?, returnURL: String?
+        _ login: LoginSession, clientName: String?, place: String?, ownPlace: String?, returnURL: String?,
+        push: String? = nil
     ) {
-        self.returnURL = returnURL
+        (self.returnURL, self.push) = (returnURL, push)
+        bindingMessage = login.request.backchannel?.bindingMessage
         loginID = login.id.description
         kind = login.kind.rawValue
         state = login.state.word
@@ -93,6 +99,8 @@ struct LoginSessionAnswer: Encodable {
         case kind, state, input, history, cause, client
         case numberRequired = "number_required"
         case attemptsLeft = "attempts_left"
+        case bindingMessage = "binding_message"
+        case push
         case announceInfo = "announce_info"
         case sessionInfo = "session_info"
         case remoteAddress = "remote_address"
@@ -125,7 +133,8 @@ extension Endpoints {
         var answer = LoginSessionAnswer(
             login, clientName: client?.name, place: login.request.remoteAddress.flatMap(placeName),
             ownPlace: isOfUser ? call.caller.remoteAddress.flatMap(placeName) : nil,
-            returnURL: isOfUser ? services.loginSessions.returnURL(of: login) : nil)
+            returnURL: isOfUser ? services.loginSessions.returnURL(of: login) : nil,
+            push: isOfUser ? services.loginSessions.pushCode(of: login) : nil)
         if isOfUser { answer.otherCountry = remoteLogins.isAbroad(login, from: call.caller.remoteAddress) }
         return answer
     }

@@ -23,7 +23,7 @@ extension Endpoints {
             opening.scope = scope
         }
         opening.bond = try form.bond()
-        opening.secondFactor = try form.word("second_factor", as: LoginSession.SecondFactorRule.self)
+        opening.secondFactor = try form.secondFactor()
         opening.announceInfo = try form.info("announce_info")
         opening.sessionInfo = try form.info("session_info")
         opening.userAgent = try call.onlyField("User-Agent")
@@ -44,7 +44,7 @@ extension Endpoints {
 
 extension FormParameters {
     /// How long the session depends on the phone.
-    fileprivate func bond() throws -> LoginBond {
+    func bond() throws -> LoginBond {
         let seconds = self["ping_seconds"].map { QueryParameters.number($0) ?? -1 }
         let word = self["bond"] ?? (seconds == nil ? LoginBond.session.word : "ping")
         guard let bond = LoginBond(word: word, interval: seconds.map { .seconds($0) }) else {
@@ -58,8 +58,13 @@ extension FormParameters {
         return bond
     }
 
+    /// The rule of the client for the second factor; nil when it is absent.
+    func secondFactor() throws -> LoginSession.SecondFactorRule? {
+        try word("second_factor", as: LoginSession.SecondFactorRule.self)
+    }
+
     /// One of the words of an enumeration; nil when it is absent.
-    fileprivate func word<Word>(_ name: String, as: Word.Type) throws -> Word?
+    private func word<Word>(_ name: String, as: Word.Type) throws -> Word?
     where Word: CaseIterable & RawRepresentable<String> {
         guard let text = self[name] else { return nil }
         guard let word = Word(rawValue: text) else {
@@ -70,7 +75,7 @@ extension FormParameters {
     }
 
     /// A JSON object that the phone shows; nil when it is absent.
-    fileprivate func info(_ name: String) throws -> String? {
+    func info(_ name: String) throws -> String? {
         guard let text = self[name] else { return nil }
         let longest = LoginSession.Request.infoLengthMax
         guard text.utf8.count <= longest, (try? StrictJSON.object(Array(text.utf8))) != nil else {

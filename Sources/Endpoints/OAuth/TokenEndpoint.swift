@@ -41,6 +41,8 @@ extension Endpoints {
             return try await counted(identity) { try await authorizationCodeGrant(request, identity, call) }
         case .deviceCode:
             return try await counted(identity) { try await deviceCodeGrant(request, identity, call) }
+        case .backchannel:
+            return try await counted(identity) { try await backchannelGrant(request, identity, call) }
         case .password: return try await counted(identity) { try await passwordGrant(request, identity, call) }
         }
     }

@@ -34,6 +34,8 @@ struct RateLimiter: Sendable {
     private let ipv6PrefixBits: Int
     private let stopwatch: @Sendable () -> Int64
     private let refusals: [RateLimits.Name: Counter]
+    /// The polls of backends that wait for a user: one in each interval, with a second for the way.
+    private let polls = TokenBuckets(1, within: Endpoints.backchannelInterval - .seconds(1))
 
     init(_ limits: RateLimits, _ registry: MetricsRegistry, stopwatch: @escaping @Sendable () -> Int64) {
         let names = RateLimits.Name.allCases
@@ -197,6 +199,9 @@ struct RateLimiter: Sendable {
             return nil
         }
     }
+
+    /// Whether a backend asks for the result of a login sooner than it may.
+    func isTooSoon(pollFor secret: String) -> Bool { polls?.take(secret, at: stopwatch()) != nil }
 
     /// Runs an act of a phone on a login, unless the user has typed too many wrong numbers.
     func loginNumber<Value>(

@@ -238,6 +238,8 @@ extension Endpoints {
         case .unproven(let proof, _): OAuthError(.badRequest, proof.code, proof.sentence)
         case .insufficientScope: OAuthError(.forbidden, .insufficientScope, "The admin key may not do this.")
         case .subjectRefused(let reason): refusal(reason, .invalidRequest)
+        // Only the backchannel endpoint refuses so (OpenID Connect CIBA section 13).
+        case .authorization(.accessDenied, let detail): OAuthError(.forbidden, .accessDenied, detail)
         case .authorization(let code, let detail): OAuthError(.badRequest, code, detail)
         case .crossSite: OAuthError(.forbidden, .invalidRequest, crossSiteText)
         case .needsTLS: OAuthError(.misdirectedRequest, .invalidRequest, needsTLSText)

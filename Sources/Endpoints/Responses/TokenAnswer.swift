@@ -13,8 +13,13 @@ enum TokenAnswer {
 
     /// The answer to the exchange of a code (OpenID Connect Core section 3.1.3.3).
     static func response(_ grant: HostedLoginService.Grant) -> Response {
-        var answer = answer(grant.tokens)
-        answer.idToken = grant.idToken
+        response(grant.tokens, idToken: grant.idToken)
+    }
+
+    /// The answer to a login that brings an ID token, if its scope has `openid`.
+    static func response(_ grant: TokenGrant, idToken: String?) -> Response {
+        var answer = answer(grant)
+        answer.idToken = idToken
         return response(answer)
     }
 

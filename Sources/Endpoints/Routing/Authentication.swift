@@ -53,8 +53,14 @@ indirect enum ClientIdentity: Sendable {
 extension Endpoints {
     /// Identifies the client of an OAuth request (RFC 6749 sections 2.3 and 3.2.1): by HTTP Basic, by an assertion, or in the
     /// form.
-    func clientIdentity(_ call: Call, _ client: ClientParameters) async throws -> ClientIdentity {
-        if client.assertion != nil || client.assertionType != nil { return try await assertedClient(call, client) }
+    ///
+    /// - Parameter audiences: the audiences of assertions that the endpoint accepts beside the issuer.
+    func clientIdentity(
+        _ call: Call, _ client: ClientParameters, audiences: [String] = []
+    ) async throws -> ClientIdentity {
+        if client.assertion != nil || client.assertionType != nil {
+            return try await assertedClient(call, client, audiences)
+        }
         if let authorization = try call.authorization() { return try await clientIdentity(authorization, call, client) }
         let secret = client.secret
         guard let id = client.id else {
@@ -93,7 +99,9 @@ extension Endpoints {
 
     /// The client that authenticates by an assertion, and by nothing else (RFC 7521 section 4.2).
     @inline(never)
-    private func assertedClient(_ call: Call, _ client: ClientParameters) async throws -> ClientIdentity {
+    private func assertedClient(
+        _ call: Call, _ client: ClientParameters, _ audiences: [String]
+    ) async throws -> ClientIdentity {
         guard try call.onlyField("Authorization") == nil else {
             throw RequestProblem.invalid("client_assertion", "must not stand beside an Authorization field")
         }
@@ -109,7 +117,7 @@ extension Endpoints {
         guard type == ClientParameters.jwtBearer else { throw ServiceError.invalidClient }
         return .authenticated(
             try await proven(client.id, call) { () async throws(ServiceError) in
-                try await services.clients.authenticate(assertion: assertion, id: client.id)
+                try await services.clients.authenticate(assertion: assertion, id: client.id, audiences: audiences)
             })
     }
 

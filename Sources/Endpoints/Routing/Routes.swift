@@ -18,6 +18,9 @@ extension Route {
         Route(
             .post, Endpoints.deviceAuthorizationPath, errorFormat: .oauth, challenge: .basic,
             .open { try await $0.authorizeDevice($1) }),
+        Route(
+            .post, Endpoints.backchannelPath, errorFormat: .oauth, challenge: .basic,
+            .open { try await $0.authorizeByBackchannel($1) }),
         Route(.get, Endpoints.jwksPath, .open { endpoints, _ in try await endpoints.jwks() }),
         Route(.get, Endpoints.metadataPath, .immediate { try $0.serverMetadata() }),
         Route(.get, "/.well-known/openid-configuration", .immediate { try $0.serverMetadata() }),

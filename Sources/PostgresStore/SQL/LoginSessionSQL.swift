@@ -59,6 +59,15 @@ enum LoginSessionSQL {
             """, areInvitations, limit)
     }
 
+    static func countPushes(to userID: Identifier<User>, at now: Instant, since: Instant) -> Statement {
+        Statement(
+            """
+            SELECT count(*) FROM logins
+            WHERE phone_user_id = $1::uuid AND started_at > $2::bigint AND kind = 'backchannel' AND ended_at IS NULL
+                AND state <> 'ACTIVE' AND input_until > $3::bigint
+            """, userID, since, now)
+    }
+
     static func markDeleted(of userID: Identifier<User>) -> Statement {
         Statement(
             """

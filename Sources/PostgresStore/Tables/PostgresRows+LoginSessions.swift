@@ -45,6 +45,13 @@ extension PostgresRows {
         }
     }
 
+    func openPushCount(to userID: Identifier<User>, at now: Instant) -> Answer<Int> {
+        let since = now + (.zero - LoginRules.backchannelLifetimes.upperBound)
+        return ask([LoginSessionSQL.countPushes(to: userID, at: now, since: since)]) { (rows) throws(DatabaseError) in
+            Int(try rows[0].first { row in row.integer() } ?? 0)
+        }
+    }
+
     func markLoginSessionsDeleted(of userID: Identifier<User>) {
         perform(LoginSessionSQL.markDeleted(of: userID))
     }

@@ -25,6 +25,11 @@ enum LoginSessionRow {
         SELECT count(*) FROM
             (SELECT 1 FROM logins WHERE state = 'STARTING' AND (kind = 'enrolment') = ? LIMIT ?)
         """)
+    static let countPushes = Query(
+        """
+        SELECT count(*) FROM logins WHERE phone_user_id = ? AND started_at > ? AND kind = 'backchannel'
+            AND ended_at IS NULL AND state <> 'ACTIVE' AND input_until > ?
+        """)
     static let markDeleted = Query(
         """
         UPDATE logins SET history = 'DELETED' WHERE state IS NOT NULL AND phone_user_id = ?1 AND user_id = ?1
@@ -109,6 +114,14 @@ extension SQLiteRows {
     func waitingLoginSessionCount(areInvitations: Bool, limit: Int) -> Answer<Int> {
         answer { (connection) throws(DatabaseError) in
             try connection.first(LoginSessionRow.countWaiting, areInvitations, limit) { row in Int(row.integer()) } ?? 0
+        }
+    }
+
+    func openPushCount(to userID: Identifier<User>, at now: Instant) -> Answer<Int> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.first(
+                LoginSessionRow.countPushes, userID, now + (.zero - LoginRules.backchannelLifetimes.upperBound), now
+            ) { row in Int(row.integer()) } ?? 0
         }
     }
 

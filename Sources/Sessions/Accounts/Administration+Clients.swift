@@ -137,6 +137,9 @@ extension Client {
         if isPublic, grantTypes.contains(.clientCredentials) {
             return "grant_types of a public client cannot have client_credentials (RFC 6749 section 4.4)"
         }
+        if isPublic, grantTypes.contains(.backchannel) {
+            return "grant_types of a public client cannot have \(GrantType.backchannel.rawValue) (OpenID Connect CIBA)"
+        }
         if authenticationMethod == .privateKeyJWT, keys == nil {
             return "jwks must hold the keys of a client with private_key_jwt"
         }

@@ -33,6 +33,15 @@ public struct ScopedClaims: Sendable {
     }
 }
 
+/// How a user has authenticated, as an ID token says it.
+private struct LoginAuthentication {
+    let context: AuthenticationContext?
+    let methods: [String]
+    let at: Instant
+    /// That of the authorization request.
+    var nonce: String?
+}
+
 extension HostedLoginService {
     /// How long an ID token is valid. A client reads it once, when it gets it.
     static let idTokenLifetime = Duration.seconds(300)
@@ -41,25 +50,44 @@ extension HostedLoginService {
     func idToken(
         of grant: TokenGrant, _ login: Login, for client: Client, at now: Instant
     ) throws(ServiceError) -> String? {
+        let authentication = LoginAuthentication(
+            context: login.authenticationContext, methods: login.methods, at: login.authenticatedAt,
+            nonce: login.request.nonce)
+        return try idToken(of: grant, authentication, for: client, at: now)
+    }
+
+    /// The ID token of a login that a phone has approved for a backend (OpenID Connect CIBA section 10.1.1); nil without the scope
+    /// `openid`.
+    public func idToken(of grant: TokenGrant, for client: Client) throws(ServiceError) -> String? {
+        let session = grant.session
+        let contexts = AuthenticationContext.all(of: session.authenticationMethods, isByProvider: false)
+        let authentication = LoginAuthentication(
+            context: contexts.first, methods: session.authenticationMethods, at: session.authenticatedAt)
+        return try idToken(of: grant, authentication, for: client, at: context.clock.now)
+    }
+
+    private func idToken(
+        of grant: TokenGrant, _ authentication: LoginAuthentication, for client: Client, at now: Instant
+    ) throws(ServiceError) -> String? {
         guard grant.scope.tokens.contains("openid") else { return nil }
         guard let active = context.signingKeys.signer(at: now, for: client),
             let signer = try? JWTSigner(key: active.key, kid: active.kid, typ: "JWT")
         else { throw .store(.unavailable("no signing key is active")) }
         var claims = JSONObject(capacity: 512)
-        claims.add("acr", login.authenticationContext?.rawValue)
-        claims.add("amr", login.methods.isEmpty ? nil : login.methods)
+        claims.add("acr", authentication.context?.rawValue)
+        claims.add("amr", authentication.methods.isEmpty ? nil : authentication.methods)
         // Section 3.1.3.6: the left half of the hash of the signature's algorithm, which for EdDSA is not agreed upon.
         if active.key.algorithm != .eddsa {
             claims.add("at_hash", Base64URL.encode(Array(sha256(Array(grant.accessToken.utf8)).prefix(16))))
         }
-        claims.add("aud", login.clientID)
-        claims.add("auth_time", login.authenticatedAt.secondsSinceEpoch)
-        claims.add("azp", login.clientID)
+        claims.add("aud", client.id)
+        claims.add("auth_time", authentication.at.secondsSinceEpoch)
+        claims.add("azp", client.id)
         claims.add("exp", (now + Self.idTokenLifetime).secondsSinceEpoch)
         claims.add("iat", now.secondsSinceEpoch)
         claims.add("iss", context.issuer)
-        claims.add("nonce", login.request.nonce)
-        claims.add("sid", login.id.description)
+        claims.add("nonce", authentication.nonce)
+        claims.add("sid", grant.session.id.description)
         claims.add("sub", grant.user.id.description)
         ScopedClaims(of: grant.user, in: grant.scope).add(to: &claims)
         return signer.sign(encodedClaims: claims.encoded())

@@ -138,18 +138,27 @@ public struct LoginDecision: Hashable, Sendable {
         let known = login.claim
         if known?.isOf(phone) == true { return .accepted }
         if login.kind == .app { return .refused(.notClaimant) }
+        if let asked = login.request.backchannel?.userID, asked != phone.userID || arrival != .pushed {
+            return .refused(.notClaimant)
+        }
         let isOtherPhone = known.map {
             $0.deviceID != phone.deviceID || $0.clientID != phone.clientID || $0.secretHash != phone.secretHash
         }
         if isOtherPhone == true {
-            if login.state == .active { return .refused(.taken) }
+            // A push comes to all phones of its user, so that a second one is no sign of a stolen code.
+            if login.state == .active || login.kind == .backchannel { return .refused(.taken) }
             fail(&login, .contested, at: now, &effects)
             return .refused(.contested)
         }
         if login.userID != nil { return .refused(.taken) }
         login.claim = LoginSession.Claim(phone, known?.arrival ?? arrival, options)
         if known == nil {
-            login.inputUntil = now + (login.kind == .enrolment ? rules.enrolmentLifetime : rules.inputLifetime)
+            switch login.kind {
+            // Its client was told how long it waits.
+            case .backchannel: break
+            case .enrolment: login.inputUntil = now + rules.enrolmentLifetime
+            case .authorize, .device, .app: login.inputUntil = now + rules.inputLifetime
+            }
             login.state = .readyForUserInteraction
             effects += [.record(.claimed), .tellDevice(.scanned)]
             if !options.startsByHand { open(call.drawnNumber, phone, &login, &effects) }
@@ -262,6 +271,10 @@ public struct LoginDecision: Hashable, Sendable {
         login.state = .active
         login.authenticatedAt = now
         login.collectUntil = now + (login.kind == .app ? rules.nonceLifetime : rules.collectLifetime)
+        // A backend may come for as long as it was told to wait.
+        if login.kind == .backchannel, now + rules.collectLifetime < login.inputUntil {
+            login.collectUntil = login.inputUntil
+        }
         effects += [.record(.approved), .tellDevice(.approved)]
     }
 
@@ -348,7 +361,8 @@ public struct LoginDecision: Hashable, Sendable {
         of userID: Identifier<User>, _ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]
     ) {
         guard login.userID == userID else {
-            if login.userID == nil, login.claim?.userID == userID, !login.state.isFinal {
+            let isOfUser = [login.claim?.userID, login.request.backchannel?.userID].contains(userID)
+            if login.userID == nil, isOfUser, !login.state.isFinal {
                 losePhone(&login, .parentEnded, at: now, &effects)
             }
             return

@@ -124,6 +124,8 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
         public var authorization: AuthorizationRequest?
         /// The account that an enrolment makes, or to which it adds a device; nil for every other kind.
         public var invitation: Invitation?
+        /// What a backend asks of one user; nil for every kind but `backchannel`.
+        public var backchannel: BackchannelRequest?
 
         /// The longest `announceInfo` or `sessionInfo`, in bytes.
         public static let infoLengthMax = 2048

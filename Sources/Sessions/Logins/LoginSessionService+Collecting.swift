@@ -3,12 +3,13 @@ extension LoginSessionService {
     /// Starts the session of the login with that secret, or gives it again to a retry with the same `Idempotency-Key`.
     ///
     /// Throws `login(.pending)` before the approval, and `loginOver` when nothing can come of the login any more.
+    ///
+    /// - Parameter prefixes: those of the secrets that the grant takes.
     public func collect(
-        _ secret: String, _ request: LoginRequest, from origin: Origin
+        _ secret: String, _ request: LoginRequest,
+        prefixes: [String] = [LoginSessionService.secretPrefix, LoginSessionService.noncePrefix], from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
-        guard [Self.secretPrefix, Self.noncePrefix].contains(where: secret.hasPrefix), secret.utf8.count < 128 else {
-            throw .invalidGrant
-        }
+        guard prefixes.contains(where: secret.hasPrefix), secret.utf8.count < 128 else { throw .invalidGrant }
         if Task.isCancelled { throw .overloaded }
         let (now, policy, rules) = (context.clock.now, context.policy, context.loginRules)
         let ownAudience = context.ownAudience

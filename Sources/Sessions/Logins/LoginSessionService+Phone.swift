@@ -193,7 +193,8 @@ extension LoginSessionService {
 extension LoginSession {
     /// Whether a phone may see the login.
     func isVisible(to session: Session) -> Bool {
-        claim?.sessionID == session.id || userID == session.userID || claim?.userID == session.userID
+        claim?.sessionID == session.id
+            || [userID, claim?.userID, request.backchannel?.userID].contains(session.userID)
     }
 }
 

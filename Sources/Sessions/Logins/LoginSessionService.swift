@@ -49,6 +49,10 @@ public final class LoginSessionService: UseCase {
         public var isBrowserKnown = false
         /// The authorization request that the login answers; nil unless the kind is `authorize`.
         public var authorization: AuthorizationRequest?
+        /// What is asked of one user; nil unless the kind is `backchannel`.
+        public var backchannel: BackchannelRequest?
+        /// How long the login waits for the user; nil: as the rules say.
+        public var lifetime: Duration?
 
         /// A request of a client.
         public init(_ kind: LoginSession.Kind, clientID: String) { (self.kind, self.clientID) = (kind, clientID) }
@@ -73,17 +77,48 @@ public final class LoginSessionService: UseCase {
     /// The prefix of the secrets of devices.
     public static let secretPrefix = "sjd_"
 
-    /// Opens a login. Throws `overloaded` if too many logins wait for a phone.
+    /// Opens a login. Throws `overloaded` if too many logins wait for a phone, and `tooManyRequests` if too many that a backend
+    /// requested wait for its user.
     public func open(_ opening: Opening, from origin: Origin) async throws(ServiceError) -> Opened {
         let now = context.clock.now
         guard let client = try await client(opening.clientID) else { throw .invalidClient }
         if let scope = opening.scope, !client.scope.contains(scope) { throw .invalidScope }
         _ = try context.resourceRequirement(for: opening.resources).audience(for: client)
-        let secret = opening.browser == nil ? Self.secretPrefix + Base64URL.encode(context.random.bytes(32)) : nil
+        let id = Identifier<Session>(random: context.random)
+        let secret = opening.browser == nil ? secret(of: id, opening.kind) : nil
+        let settings = try await inStore { () async throws(StoreError) in try await store.settings() }
+        let login = LoginSession(
+            id: id, kind: opening.kind, clientID: opening.clientID, bond: opening.bond,
+            secondFactor: opening.secondFactor, browser: opening.browser, isBrowserKnown: opening.isBrowserKnown,
+            request: request(opening, secret, epoch: settings.epoch, from: origin), startedAt: now,
+            inputUntil: now + (opening.lifetime ?? context.loginRules.inputLifetime))
+        if let backchannel = opening.backchannel {
+            try await push(login, of: backchannel, from: origin)
+            return Opened(login: login, secret: secret)
+        }
+        let isTaken = try await inStore { () async throws(StoreError) in
+            try await store.requestLogin(login, atMost: context.loginRules.pendingMax)
+        }
+        guard isTaken else { throw .overloaded }
+        return Opened(login: login, secret: secret)
+    }
+
+    /// A secret with which the device asks for the result.
+    private func secret(of id: Identifier<Session>, _ kind: LoginSession.Kind) -> String {
+        if kind == .backchannel, let key = context.backchannelKeys.first {
+            return Self.backchannelSecret(of: id, key)
+        }
+        return Self.secretPrefix + Base64URL.encode(context.random.bytes(32))
+    }
+
+    private func request(
+        _ opening: Opening, _ secret: String?, epoch: Int64, from origin: Origin
+    ) -> LoginSession.Request {
         var request = LoginSession.Request()
         (request.scope, request.resources) = (opening.scope, opening.resources)
         (request.announceInfo, request.sessionInfo) = (opening.announceInfo, opening.sessionInfo)
-        request.remoteAddress = origin.remoteAddress
+        // The address of a backend says nothing of its user.
+        request.remoteAddress = opening.kind == .backchannel ? nil : origin.remoteAddress
         request.userAgent = opening.userAgent.map { String($0.prefix(Login.userAgentLengthMax)) }
         request.authorization = opening.authorization?.kept
         // The answer repeats it, in a tab as well that has not got the request.
@@ -91,17 +126,9 @@ public final class LoginSessionService: UseCase {
         request.handle = context.random.bytes(LoginCode.handleCount)
         request.userCode = opening.kind == .device ? UserCode.random(context.random) : nil
         request.pollHash = secret.map(Self.hash)
-        let settings = try await inStore { () async throws(StoreError) in try await store.settings() }
-        request.epoch = settings.epoch
-        let login = LoginSession(
-            id: Identifier(random: context.random), kind: opening.kind, clientID: opening.clientID, bond: opening.bond,
-            secondFactor: opening.secondFactor, browser: opening.browser, isBrowserKnown: opening.isBrowserKnown,
-            request: request, startedAt: now, inputUntil: now + context.loginRules.inputLifetime)
-        let isTaken = try await inStore { () async throws(StoreError) in
-            try await store.requestLogin(login, atMost: context.loginRules.pendingMax)
-        }
-        guard isTaken else { throw .overloaded }
-        return Opened(login: login, secret: secret)
+        request.backchannel = opening.backchannel
+        request.epoch = epoch
+        return request
     }
 
     /// The hash by which the store finds the login of a secret.

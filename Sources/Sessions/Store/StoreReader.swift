@@ -121,7 +121,8 @@ public protocol StoreReader {
     /// Whether the phone with that session has claimed a login that is not over.
     func hasLoginSessions(ofPhone sessionID: Identifier<Session>) -> Answer<Bool>
 
-    /// The logins with a phone, the newest first: those that phones of a user have claimed, and those in a state, if given.
+    /// The logins with a phone, the newest first: those that phones of a user have claimed or a backend has requested of the
+    /// user, and those in a state, if given.
     func loginSessions(
         ofUser userID: Identifier<User>?, state: String?, after cursor: SessionCursor?, limit: Int
     ) -> Answer<[LoginSession]>
@@ -131,6 +132,9 @@ public protocol StoreReader {
 
     /// The number of logins that wait for a phone, at most `limit`.
     func waitingLoginSessionCount(areInvitations: Bool, limit: Int) -> Answer<Int>
+
+    /// The number of logins that backends have requested of a user and that wait for the user at `now`.
+    func openPushCount(to userID: Identifier<User>, at now: Instant) -> Answer<Int>
 
     /// The failed attempts that are counted for `target`.
     func failedAttempts(at target: LockoutTarget) -> Answer<FailedAttempts?>

@@ -29,7 +29,11 @@ public final class ClientAuthenticator: UseCase {
     /// The client that signed `assertion` with one of its keys: `private_key_jwt` (OpenID Connect Core section 9). `id` is
     /// the client that the request names beside it. The audience has to be the issuer alone, as the successor of
     /// RFC 7523 demands, so that an assertion for another server's endpoint is invalid here.
-    public func authenticate(assertion text: String, id: String?) async throws(ServiceError) -> Client {
+    ///
+    /// - Parameter audiences: the audiences that the endpoint accepts beside the issuer, each alone as well.
+    public func authenticate(
+        assertion text: String, id: String?, audiences: [String] = []
+    ) async throws(ServiceError) -> Client {
         let now = context.clock.now
         guard let assertion = try? KeyAssertion(text), ClientKeys.algorithms.contains(assertion.header.alg),
             Device.isValid(id: assertion.issuer),
@@ -38,7 +42,8 @@ public final class ClientAuthenticator: UseCase {
             client.authenticationMethod == .privateKeyJWT, let keys = client.keys,
             (try? assertion.verify(
                 using: keys.set.verificationKey, type: .clientAuthentication(assertion.header.typ))) != nil,
-            assertion.subject == client.id, assertion.audience == [context.issuer],
+            assertion.subject == client.id, assertion.audience.count == 1,
+            ([context.issuer] + audiences).contains(assertion.audience[0]),
             Text.isValid(assertion.id, lengthMax: 255),
             let end = assertion.end(at: now, lead: Self.clientLead)
         else { throw .invalidClient }

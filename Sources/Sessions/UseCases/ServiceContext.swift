@@ -22,6 +22,8 @@ public final class ServiceContext: Sendable {
     let enrolmentKey: HMACSHA256Key
     /// The keys of web nonces; the first one makes new ones.
     let webNonces: [HMACSHA256Key]
+    /// The keys of the secrets of logins that backends request; the first one makes new ones.
+    let backchannelKeys: [HMACSHA256Key]
     /// The durations and bounds of logins with a phone.
     public let loginRules: LoginRules
     /// Encrypts what receivers of security events want to see in the field `Authorization`.
@@ -83,6 +85,7 @@ public final class ServiceContext: Sendable {
         enrolmentKey = HMACSHA256Key(rootKeys.first.derive("sojourn enrolment"))
         self.loginRules = loginRules
         webNonces = rootKeys.all.map { HMACSHA256Key($0.derive("sojourn web nonce")) }
+        backchannelKeys = rootKeys.all.map { HMACSHA256Key($0.derive("sojourn backchannel login")) }
         self.passkeys = passkeys
         passkeyChallenges = PasskeyChallenges(rootKeys: rootKeys)
         self.resetTokenLifetime = resetTokenLifetime

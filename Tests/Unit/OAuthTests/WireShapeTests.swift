@@ -52,8 +52,8 @@ import Testing
     func endpointsLieUnderTheIssuer(_ issuer: String) throws {
         let metadata = ServerMetadata(
             issuer: issuer, tokenPath: "/t", revocationPath: "/r", introspectionPath: "/i", jwksPath: "/j",
-            authorizationPath: "/a", pushedRequestPath: "/p", deviceAuthorizationPath: "/d", userInfoPath: "/u",
-            logoutPath: "/o", grantTypes: ["g"],
+            authorizationPath: "/a", pushedRequestPath: "/p", deviceAuthorizationPath: "/d", backchannelPath: "/c",
+            userInfoPath: "/u", logoutPath: "/o", grantTypes: ["g"],
             authMethods: ["none", "m"], confidentialAuthMethods: ["m"], assertionAlgorithms: ["A"],
             idTokenAlgorithms: ["ES256"],
             signingAlgorithms: ["ES256"], proofAlgorithms: ["ES256"], acrValues: ["presence"])
@@ -66,6 +66,7 @@ import Testing
         #expect(metadata.authorizationEndpoint == base + "/a")
         #expect(metadata.pushedAuthorizationRequestEndpoint == base + "/p")
         #expect(metadata.deviceAuthorizationEndpoint == base + "/d")
+        #expect(metadata.backchannelAuthenticationEndpoint == base + "/c")
         #expect(metadata.userinfoEndpoint == base + "/u")
         #expect(metadata.endSessionEndpoint == base + "/o")
         #expect(metadata.responseTypesSupported == ["code"])
@@ -80,7 +81,8 @@ import Testing
                 "login_required", "interaction_required", "unmet_authentication_requirements", "request_not_supported",
                 "request_uri_not_supported",
                 "invalid_request_uri", "registration_not_supported", "invalid_token", "insufficient_scope",
-                "unsupported_token_type", "invalid_target", "authorization_pending", "expired_token",
+                "unsupported_token_type", "invalid_target", "authorization_pending", "expired_token", "slow_down",
+                "unknown_user_id", "invalid_binding_message",
                 "insufficient_user_authentication", "invalid_dpop_proof",
                 "use_dpop_nonce",
             ])
@@ -88,7 +90,7 @@ import Testing
             GrantType.allCases.map(\.rawValue) == [
                 "authorization_code", "refresh_token", "client_credentials", "password",
                 "urn:ietf:params:oauth:grant-type:jwt-bearer",
-                "urn:ietf:params:oauth:grant-type:device_code",
+                "urn:ietf:params:oauth:grant-type:device_code", "urn:openid:params:grant-type:ciba",
                 "urn:ietf:params:oauth:grant-type:token-exchange",
             ])
     }

@@ -17,6 +17,7 @@ import Testing
             let posts = [
                 "token_endpoint", "revocation_endpoint", "introspection_endpoint",
                 "pushed_authorization_request_endpoint", "device_authorization_endpoint",
+                "backchannel_authentication_endpoint",
             ]
             let gets = ["jwks_uri", "authorization_endpoint", "userinfo_endpoint", "end_session_endpoint"]
             for (member, method) in posts.map({ ($0, Method.post) }) + gets.map({ ($0, .get) }) {

@@ -65,6 +65,7 @@ import Testing
             form("grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer&client_id=mobile&assertion="),
             form("grant_type=client_credentials&client_assertion_type=\(assertionType)&client_assertion="),
             form("grant_type=urn:ietf:params:oauth:grant-type:device_code&client_id=mobile&device_code="),
+            form("grant_type=urn:openid:params:grant-type:ciba&client_id=mobile&auth_req_id="),
             proof("grant_type=client_credentials"), bearer,
         ],
         "POST /oauth/revoke": [
@@ -75,6 +76,9 @@ import Testing
         ],
         "POST /oauth/device_authorization": [
             form("client_assertion_type=\(assertionType)&client_assertion="), bearer,
+        ],
+        "POST /oauth/bc-authorize": [
+            form("client_assertion_type=\(assertionType)&scope=openid&login_hint=anna&client_assertion="), bearer,
         ],
         "POST /oauth/par": [form("client_assertion_type=\(assertionType)&client_assertion="), bearer],
         "GET /oauth/userinfo": [bearer, dpop], "POST /oauth/userinfo": [form("access_token="), bearer, dpop],

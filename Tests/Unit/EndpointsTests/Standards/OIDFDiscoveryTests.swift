@@ -28,20 +28,21 @@ import Testing
             "subject_types_supported", "id_token_signing_alg_values_supported",
             "introspection_signing_alg_values_supported", "dpop_signing_alg_values_supported",
             "acr_values_supported", "authorization_endpoint", "pushed_authorization_request_endpoint",
-            "device_authorization_endpoint",
+            "device_authorization_endpoint", "backchannel_authentication_endpoint",
+            "backchannel_token_delivery_modes_supported",
             "userinfo_endpoint",
             "end_session_endpoint", "response_modes_supported", "code_challenge_methods_supported",
             "prompt_values_supported", "claims_supported",
         ] as Set<String>).union(flags)
     private static let endpoints = [
         "token_endpoint", "revocation_endpoint", "introspection_endpoint", "jwks_uri", "authorization_endpoint",
-        "pushed_authorization_request_endpoint", "device_authorization_endpoint", "userinfo_endpoint",
-        "end_session_endpoint",
+        "pushed_authorization_request_endpoint", "device_authorization_endpoint", "backchannel_authentication_endpoint",
+        "userinfo_endpoint", "end_session_endpoint",
     ]
     private static let flags: Set<String> = [
         "authorization_response_iss_parameter_supported", "request_parameter_supported",
         "backchannel_logout_supported", "backchannel_logout_session_supported", "request_uri_parameter_supported",
-        "claims_parameter_supported",
+        "claims_parameter_supported", "backchannel_user_code_parameter_supported",
     ]
 
     @Test(arguments: ["oauth-authorization-server", "openid-configuration"])

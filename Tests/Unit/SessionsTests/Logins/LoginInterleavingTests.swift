@@ -19,6 +19,8 @@ struct LoginInterleavingTests {
             Rules(kind: .device, arrival: .typed, bond: .none),
             Rules(kind: .device, secondFactor: .notRequired, isPresenceDue: true),
             Rules(kind: .app, arrival: .inApp),
+            Rules(kind: .backchannel, arrival: .pushed, isBrowserKnown: false),
+            Rules(kind: .backchannel, arrival: .pushed, startsByHand: true),
         ] + Lane.cases(push: [], full: large)
 
     /// The worlds of a million histories and more.
@@ -70,6 +72,7 @@ struct LoginInterleavingTests {
         (.knownBrowserSuffices, Rules(isBrowserKnown: false)), (.numberComesEarly, Rules(startsByHand: true)),
         (.secretIsIgnored, enrolments[0]), (.enrolsWithoutFactor, enrolments[0]),
         (.enrolsWithoutConsent, enrolments[0]),
+        (.anotherUserIsPushed, Rules(kind: .backchannel, arrival: .pushed)),
     ]
 
     @Test(arguments: mutants.indices) func brokenRule_isNoticed(index: Int) async {

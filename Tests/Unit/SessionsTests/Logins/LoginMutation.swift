@@ -8,7 +8,7 @@ enum LoginMutation: String, CaseIterable, Sendable {
     case factorsHaveNoEnd, wrongFactorPasses, strangerConfirms, activeCannotBeStopped, linkIsPolled, endIsSilent
     case numberIsNotSigned, abortedKeepsFail, endedPhoneActs, replacedPhoneIsLost, knownBrowserSuffices,
         numberComesEarly
-    case secretIsIgnored, enrolsWithoutFactor, enrolsWithoutConsent
+    case secretIsIgnored, enrolsWithoutFactor, enrolsWithoutConsent, anotherUserIsPushed
 
     /// The decision, except on the broken rule.
     func decide(_ call: LoginCall, _ login: inout LoginSession, at now: Instant) -> LoginOutcome {
@@ -29,6 +29,8 @@ enum LoginMutation: String, CaseIterable, Sendable {
     private func weaken(_ call: inout LoginCall, _ before: LoginSession) {
         switch self {
         case .retriesCount: call.key = nil
+        case .anotherUserIsPushed:
+            if case .claim = call.act, let asked = before.request.backchannel?.userID { call.phone?.userID = asked }
         case .clockIsIgnored where call.claimant?.hasEnded == true: call.claimant?.refusal = nil
         case .silenceIsIgnored: call.claimant?.renewedAt = Sample.start + .seconds(1_000_000)
         case .endedPhoneActs:

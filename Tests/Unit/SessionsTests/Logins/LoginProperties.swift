@@ -78,6 +78,12 @@ extension LoginWorld {
         let isClaimant = old.claim?.isOf(phone) == true
         switch call.act {
         case .claim where old.state.awaitsInput && rules.kind != .app:
+            if let asked = old.request.backchannel?.userID, asked != phone.userID {
+                return login != old ? "another user claims a push" : nil
+            }
+            if rules.kind == .backchannel, let claim = old.claim, claim.deviceID != phone.deviceID {
+                return login != old ? "a second phone changes a push" : nil
+            }
             if let claim = old.claim, claim.deviceID != phone.deviceID || claim.secretHash != phone.secretHash {
                 return login.cause == .contested ? nil : "contested"
             }

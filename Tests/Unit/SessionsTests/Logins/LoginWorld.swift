@@ -114,6 +114,7 @@ struct LoginWorld: Hashable {
 
     private static func request(_ kind: LoginSession.Kind) -> LoginSession.Request {
         var request = LoginSession.Request()
+        if kind == .backchannel { request.backchannel = BackchannelRequest(to: users[0].id, scope: nil) }
         guard kind == .enrolment else { return request }
         request.invitation = Invitation(newUser: users[0].id, username: "ada", profile: User.Profile(), source: .qr)
         return request

@@ -21,6 +21,23 @@ extension Fixture {
     }
 }
 
+extension Fixture {
+    /// A login that a backend has requested of that user.
+    fileprivate static func backchannelLogin(
+        _ number: UInt8, to userID: Identifier<User>, at time: Instant = start
+    ) -> LoginSession {
+        var request = LoginSession.Request()
+        (request.scope, request.resources) = (Scope("openid"), ["https://one.example/api"])
+        request.backchannel = BackchannelRequest(
+            to: userID, scope: request.scope, resources: request.resources, bindingMessage: "Zoë 1")
+        request.handle = [UInt8](repeating: 100 + number, count: LoginCode.handleCount)
+        request.pollHash = [UInt8](repeating: 100 + number, count: 32)
+        return LoginSession(
+            id: sessionID(), kind: .backchannel, clientID: Client.mobileID, isBrowserKnown: false, request: request,
+            startedAt: time, inputUntil: time + .seconds(180))
+    }
+}
+
 extension Store {
     /// Lets the phone of `session` act, as the domain does.
     fileprivate func act(
@@ -77,6 +94,37 @@ let loginSessionRules: [StoreRule] = [
         _ = try await store.changeLogin(login.id, phone: nil) { change in change.login = claimed }
         #expect(try await store.loginSession(.id(login.id)) == claimed)
         #expect(claimed.claim?.secretHash == [1, 2, 3])
+    },
+    StoreRule("a login that a backend requests is found by its user before the claim, and three wait at most") {
+        store in
+        let user = try await store.given(Fixture.user())
+        let other = try await store.given(Fixture.user("berta"))
+        let phone = try await store.given(Fixture.session(of: user.id))
+        let logins = (0..<5).map { Fixture.backchannelLogin($0, to: user.id) }
+        for login in logins.prefix(3) {
+            #expect(try await store.pushLogin(login, to: user.id, [], atMost: 10) == .admitted)
+            #expect(try await store.loginSession(.id(login.id)) == login)
+        }
+        #expect(try await store.pushLogin(logins[3], to: user.id, [], atMost: 10) == .userIsBusy)
+        #expect(try await store.loginSession(.id(logins[3].id)) == nil)
+        let elsewhere = Fixture.backchannelLogin(7, to: other.id)
+        #expect(try await store.pushLogin(elsewhere, to: other.id, [], atMost: 3) == .storeIsFull)
+        let unknown = Fixture.userID()
+        #expect(
+            try await store.pushLogin(Fixture.backchannelLogin(8, to: unknown), to: unknown, [], atMost: 10)
+                == .unknownUser)
+        let found = try await store.loginSessions(ofUser: user.id, state: nil, after: nil, limit: 10)
+        #expect(Set(found.items.map(\.id)) == Set(logins.prefix(3).map(\.id)))
+        #expect(try await store.loginSessions(ofUser: other.id, state: nil, after: nil, limit: 10).items.isEmpty)
+        let claim = LoginAct.claim(.pushed, LoginSession.ClaimOptions())
+        #expect(try await store.act(claim, on: logins[0].id, as: phone, at: Fixture.start) == .accepted)
+        // A claimed one waits for the user as well; one that is over does not.
+        #expect(try await store.pushLogin(logins[3], to: user.id, [], atMost: 10) == .userIsBusy)
+        #expect(
+            try await store.act(.stop(isReport: false), on: logins[0].id, as: phone, at: Fixture.start) == .accepted)
+        #expect(try await store.pushLogin(logins[3], to: user.id, [], atMost: 10) == .admitted)
+        let late = Fixture.backchannelLogin(9, to: user.id, at: Fixture.start + .seconds(180))
+        #expect(try await store.pushLogin(late, to: user.id, [], atMost: 10) == .admitted)
     },
     StoreRule("a login with a phone and one on the page do not see each other") { store in
         let user = try await store.given(Fixture.user())

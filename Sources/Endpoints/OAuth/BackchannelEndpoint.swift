@@ -1,0 +1,163 @@
+internal import HTTP
+internal import OAuth
+internal import Sessions
+
+extension Endpoints {
+    static let backchannelPath = "/oauth/bc-authorize"
+    /// How often a backend asks for its tokens (OpenID Connect CIBA section 7.3).
+    static let backchannelInterval = Duration.seconds(5)
+
+    /// `POST /oauth/bc-authorize` (OpenID Connect CIBA section 7.1): a backend requests a login of one user, whose phone approves
+    /// it.
+    ///
+    /// Beside the parameters of CIBA it takes `bond`, `ping_seconds`, `second_factor`, `announce_info` and `session_info`, and the
+    /// answer has `login_id`.
+    func authorizeByBackchannel(_ call: Call) async throws -> Response {
+        let form = try call.form(repeatable: { _ in ["resource"] })
+        let identity = try await clientIdentity(
+            call, ClientParameters(form), audiences: [Self.backchannelPath, Self.tokenPath].map(endpointURL))
+        let client = try await client(identity, call)
+        guard !client.isPublic, client.grantTypes.contains(.backchannel) else { throw ServiceError.unauthorizedClient }
+        do {
+            return try await authorizeByBackchannel(form, client, call)
+        } catch let error as ServiceError { throw rateLimiter.refusal(error, to: client) }
+    }
+
+    private func authorizeByBackchannel(_ form: FormParameters, _ client: Client, _ call: Call) async throws -> Response
+    {
+        try form.refuseUnsupported()
+        var opening = LoginSessionService.Opening(.backchannel, clientID: client.id)
+        opening.scope = try form.scope()
+        opening.resources = form.all("resource")
+        opening.lifetime = try form.requestedLifetime()
+        let message = try form.bindingMessage()
+        (opening.bond, opening.secondFactor) = (try form.bond(), try form.secondFactor())
+        opening.announceInfo = try form.info("announce_info")
+        opening.sessionInfo = try form.info("session_info")
+        let user = try await user(hintedIn: form, client)
+        opening.backchannel = BackchannelRequest(
+            to: user.id, scope: opening.scope, resources: opening.resources, bindingMessage: message)
+        var origin = call.origin
+        origin.actor = "client:\(client.id)"
+        let opened = try await services.loginSessions.open(opening, from: origin)
+        return try .json(BackchannelAnswer(opened, now: context.clock.now))
+    }
+
+    /// The user of the one hint in the request (section 7.1). A confidential client may know whether there is one.
+    private func user(hintedIn form: FormParameters, _ client: Client) async throws -> User {
+        let hints = ["login_hint", "id_token_hint", "login_hint_token"].filter { form[$0] != nil }
+        guard hints.count == 1 else {
+            throw RequestProblem.unreadable("login_hint or id_token_hint must be there, and not both.")
+        }
+        var text = form["login_hint"]
+        if let token = form["id_token_hint"] {
+            guard let hint = services.hostedLogin.hint(token), hint.audience == client.id else {
+                throw RequestProblem.invalid("id_token_hint", "is not an ID token of this server for the client")
+            }
+            text = hint.subject
+        }
+        guard let text, let user = try await services.loginSessions.user(hinted: text) else {
+            throw RequestProblem.authorization(.unknownUserID, "There is no such user.")
+        }
+        if let refusal = user.loginRefusal { throw RequestProblem.authorization(.accessDenied, refusal.sentence) }
+        return user
+    }
+
+    /// The URL of an endpoint, below the issuer.
+    private func endpointURL(_ path: String) -> String {
+        (context.issuer.hasSuffix("/") ? String(context.issuer.dropLast()) : context.issuer) + path
+    }
+
+    /// `grant_type=urn:openid:params:grant-type:ciba` (section 10.1): the session of a login that the user's phone has approved.
+    func backchannelGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
+        let client = try await client(identity, call)
+        guard client.grantTypes.contains(.backchannel) else { throw ServiceError.unauthorizedClient }
+        guard let secret = request.authRequestID else { throw RequestProblem.invalid("auth_req_id", "is missing") }
+        guard request.sessionID == nil else {
+            throw RequestProblem.invalid("session_id", "is not for this grant: the login starts a session of its own")
+        }
+        var login = try loginRequest(request, for: client, call)
+        // The scope and the APIs are those of the request for the login.
+        (login.scope, login.resources) = (nil, [])
+        do throws(ServiceError) {
+            let grant = try await services.loginSessions.collect(
+                secret, login, prefixes: [LoginSessionService.backchannelPrefix], from: call.origin)
+            let idToken = try services.hostedLogin.idToken(of: grant, for: client)
+            metrics.countLogin()
+            return TokenAnswer.response(grant, idToken: idToken)
+        } catch {
+            guard error == .login(.pending) else {
+                metrics.countLogin(failing: error)
+                throw error
+            }
+            if rateLimiter.isTooSoon(pollFor: secret) {
+                throw RequestProblem.authorization(.slowDown, "The client asks too often: interval says how often.")
+            }
+            throw error
+        }
+    }
+}
+
+extension FormParameters {
+    /// Throws for the parameters that only other servers support.
+    fileprivate func refuseUnsupported() throws {
+        for name in ["request", "user_code", "login_hint_token"] where self[name] != nil {
+            throw RequestProblem.invalid(name, "is not supported")
+        }
+        guard let text = self["acr_values"] else { return }
+        guard text.utf8.count <= 512, AuthenticationContext.known(in: text)?.contains(.phone) ?? true else {
+            throw RequestProblem.authorization(
+                .unmetAuthenticationRequirements, "A login by a phone does not meet acr_values.")
+        }
+    }
+
+    /// The requested scope, which has to have `openid` (OpenID Connect CIBA section 7.1).
+    fileprivate func scope() throws -> Scope {
+        guard let text = self["scope"] else { throw RequestProblem.invalid("scope", "is missing") }
+        guard let scope = Scope(text) else { throw ServiceError.invalidScope }
+        guard scope.tokens.contains("openid") else { throw RequestProblem.invalid("scope", "must have openid") }
+        return scope
+    }
+
+    /// How long the login waits for the user: `requested_expiry`, within the bounds of this server.
+    fileprivate func requestedLifetime() throws -> Duration? {
+        guard let text = self["requested_expiry"] else { return nil }
+        guard let seconds = QueryParameters.number(text), seconds > 0 else {
+            throw RequestProblem.invalid("requested_expiry", "must be a number of seconds, 1 at least")
+        }
+        let bounds = LoginRules.backchannelLifetimes
+        return min(max(.seconds(seconds), bounds.lowerBound), bounds.upperBound)
+    }
+
+    fileprivate func bindingMessage() throws -> String? {
+        guard let text = self["binding_message"] else { return nil }
+        guard BackchannelRequest.isValid(message: text) else {
+            throw RequestProblem.authorization(
+                .invalidBindingMessage,
+                "binding_message must have 1 to \(BackchannelRequest.messageLengthMax) plain characters.")
+        }
+        return text
+    }
+}
+
+/// The answer to a backend (OpenID Connect CIBA section 7.3).
+private struct BackchannelAnswer: Encodable {
+    let authRequestID: String
+    let expiresIn: Int64
+    let interval: Int64
+    let loginID: String
+
+    init(_ opened: LoginSessionService.Opened, now: Instant) {
+        authRequestID = opened.secret ?? ""
+        expiresIn = (opened.login.inputUntil - now).wholeSeconds
+        interval = Endpoints.backchannelInterval.wholeSeconds
+        loginID = opened.login.id.description
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case authRequestID = "auth_req_id"
+        case expiresIn = "expires_in"
+        case interval
+        case loginID = "login_id"
+    }
+}
