@@ -227,7 +227,9 @@ let package = Package(
         + tests("OAuthTests", "unit", ["OAuth", "HTTP"])
         + tests("QRCodeTests", "unit", ["QRCode", "Repository"])
         + tests("PagesTests", "unit", ["Pages", "PageSamples", "HTTP", "Sessions", "Repository"], more: optimized)
-        + tests("JOSETests", "unit", ["JOSE", "JSON", "Cryptography"], exclude: ["Wycheproof"])
+        + tests(
+            "JOSETests", "unit", ["JOSE", "JSON", "Cryptography", "Repository"],
+            exclude: ["Wycheproof", "Encryption"])
         + tests(
             "WebAuthnTests", "unit", ["WebAuthn", "WebAuthnFixture", "JSON", "Cryptography", "Repository"],
             exclude: ["Vectors", "Differential/peers.py"])

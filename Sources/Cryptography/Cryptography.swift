@@ -1,6 +1,6 @@
 // Cryptography: every call into libcrypto.
 //
-// Owns: random bytes, digests, MACs, key derivation, authenticated encryption, signatures and password hashes, and the
+// Owns: random bytes, digests, MACs, key derivation and agreement, authenticated encryption, signatures and password hashes, and the
 // two text forms of such bytes (base64url, hexadecimal).
 //
 // Must not know: tokens, JSON, users, stores. Only this module and TLS see OpenSSL; the declarations that both need are
@@ -11,8 +11,8 @@
 // only exhausted memory or a broken random generator can cause stop the process, because continuing would mean weak
 // keys.
 //
-// Reading order: RandomSource, Digests, SecretKey, AES256GCM, SigningKey, VerificationKey, Scrypt, ForeignPasswordHash,
-// Base64URL.
+// Reading order: RandomSource, Digests, SecretKey, AES256GCM, PrivateKeyInfo, SigningKey, VerificationKey, AgreementKey,
+// Scrypt, ForeignPasswordHash, Base64URL.
 
 internal import COpenSSL
 
@@ -39,6 +39,7 @@ enum Algorithms {
     static let sha256 = unsafe LibraryObject(EVP_MD_fetch(nil, "SHA256", nil)) { unsafe EVP_MD_free($0) }
     static let hmac = unsafe LibraryObject(EVP_MAC_fetch(nil, "HMAC", nil)) { unsafe EVP_MAC_free($0) }
     static let hkdf = unsafe LibraryObject(EVP_KDF_fetch(nil, "HKDF", nil)) { unsafe EVP_KDF_free($0) }
+    static let sskdf = unsafe LibraryObject(EVP_KDF_fetch(nil, "SSKDF", nil)) { unsafe EVP_KDF_free($0) }
     static let aes256GCM = unsafe LibraryObject(EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)) {
         unsafe EVP_CIPHER_free($0)
     }

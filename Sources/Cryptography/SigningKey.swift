@@ -38,20 +38,8 @@ public struct SigningKey: Sendable {
     /// Parses an unencrypted PKCS#8 `PrivateKeyInfo` (RFC 5958). Returns nil unless it is exactly one valid P-256 or
     /// Ed25519 key.
     public init?(pkcs8DER der: [UInt8]) {
-        let parsed = unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
-            var cursor = buffer.baseAddress
-            guard let info = unsafe d2i_PKCS8_PRIV_KEY_INFO(nil, &cursor, buffer.count) else { return nil }
-            defer { unsafe PKCS8_PRIV_KEY_INFO_free(info) }
-            guard let start = buffer.baseAddress, let end = unsafe cursor, unsafe end - start == der.count
-            else { return nil }
-            return unsafe EVP_PKCS82PKEY(info)
-        }
-        guard let parsed = unsafe parsed else {
-            ERR_clear_error()
-            return nil
-        }
-        let key = unsafe LibraryObject(parsed) { unsafe EVP_PKEY_free($0) }
-        guard let algorithm = SignatureAlgorithm(of: key), Self.isSound(key) else {
+        guard let key = PrivateKeyInfo.read(der) else { return nil }
+        guard let algorithm = SignatureAlgorithm(of: key) else {
             ERR_clear_error()
             return nil
         }
@@ -75,22 +63,8 @@ public struct SigningKey: Sendable {
         }
     }
 
-    private static func isSound(_ key: LibraryObject) -> Bool {
-        let context = unsafe orStop(EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil))
-        defer { unsafe EVP_PKEY_CTX_free(context) }
-        return unsafe EVP_PKEY_pairwise_check(context) == 1
-    }
-
     /// The PKCS#8 `PrivateKeyInfo` (RFC 5958), unencrypted. Encrypt it before storing it.
-    public var pkcs8DER: [UInt8] {
-        let info = unsafe orStop(EVP_PKEY2PKCS8(key.pointer))
-        defer { unsafe PKCS8_PRIV_KEY_INFO_free(info) }
-        let count = unsafe Int(i2d_PKCS8_PRIV_KEY_INFO(info, nil))
-        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            var cursor = buffer.baseAddress
-            initialized = unsafe Int(i2d_PKCS8_PRIV_KEY_INFO(info, &cursor))
-        }
-    }
+    public var pkcs8DER: [UInt8] { PrivateKeyInfo.write(key) }
 
     /// Returns the signature in JOSE's form: 64 bytes with r and s for ES256 (RFC 7518 §3.4), 64 bytes with R and S for EdDSA
     /// (RFC 8032 §5.1.6), as many bytes as the modulus has for RS256 (RFC 7518 §3.3).

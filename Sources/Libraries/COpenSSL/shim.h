@@ -39,6 +39,19 @@ static inline int COpenSSL_HKDF_SHA256(
     return EVP_KDF_derive(context, out, count, parameters);
 }
 
+/// The one-step key derivation with SHA-256 (NIST SP 800-56C), which RFC 7518 section 4.6.2 calls Concat KDF. Returns 1 on success.
+static inline int COpenSSL_SSKDF_SHA256(
+    EVP_KDF_CTX *context, const unsigned char *secret, size_t secret_count, const unsigned char *info,
+    size_t info_count, unsigned char *out, size_t count) {
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)"SHA256", 0),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)secret, secret_count),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)info, info_count),
+        OSSL_PARAM_construct_end(),
+    };
+    return EVP_KDF_derive(context, out, count, parameters);
+}
+
 /// Creates a public key on the curve from an uncompressed point; returns NULL if the point is not on the curve.
 static inline EVP_PKEY *COpenSSL_EC_public_key(const char *curve, const unsigned char *point, size_t count) {
     EVP_PKEY *key = NULL;
