@@ -172,7 +172,8 @@ public struct Webhook: Sendable {
         let body: [UInt8]
         do throws(StoreError) {
             body = WebhookMessage.encode(
-                try await WebhookMessage(event, from: context.store, locate, notMeURL: context.notMeURL))
+                try await WebhookMessage(
+                    event, from: context.store, locate, notMeURL: context.notMeURL, pushes: PushMessages(context)))
         } catch { return Problem(cause: "the database does not answer") }
         // The id includes the time, because a restored database may assign the number again.
         let id = "evt_\(event.id)_\(event.event.at.secondsSinceEpoch)"

@@ -29,6 +29,8 @@ public struct WebhookMessage: Encodable, Sendable {
         let requestID: String?
         /// The item of the revocation feed, if the event revokes tokens.
         let revokes: RevocationWords?
+        /// What the sender of the team pushes to the phones of the user; only for a login that waits for one.
+        let push: [Push]?
 
         enum CodingKeys: String, CodingKey {
             case eventID = "event_id"
@@ -43,7 +45,27 @@ public struct WebhookMessage: Encodable, Sendable {
             case remoteAddress = "remote_address"
             case location = "place"
             case requestID = "request_id"
-            case revokes
+            case revokes, push
+        }
+    }
+
+    /// An encrypted message to one device.
+    struct Push: Encodable, Sendable {
+        let sessionID: String
+        let clientID: String
+        let deviceID: String
+        let message: String
+
+        init(_ message: PushMessage) {
+            (sessionID, clientID) = (message.sessionID.description, message.clientID)
+            (deviceID, self.message) = (message.deviceID, message.text)
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case sessionID = "session_id"
+            case clientID = "client_id"
+            case deviceID = "device_id"
+            case message
         }
     }
 
@@ -117,7 +139,7 @@ public struct WebhookMessage: Encodable, Sendable {
     /// The message about `recorded`, with the current user and device from the store.
     init(
         _ recorded: RecordedEvent, from store: any Store, _ locate: Locator? = nil,
-        notMeURL: ((Identifier<Session>) -> String)? = nil
+        notMeURL: ((Identifier<Session>) -> String)? = nil, pushes: PushMessages? = nil
     ) async throws(StoreError) {
         let event = recorded.event
         var user: Sessions.User?
@@ -137,6 +159,7 @@ public struct WebhookMessage: Encodable, Sendable {
         if event.kind == .sessionStarted, let userID = event.userID {
             isNew = try await !Self.hasOther(event, of: userID, in: store)
         }
+        let messages = try await pushes?.messages(about: event) ?? []
         type = event.kind.rawValue
         timestamp = Self.text(event.at)
         data = Content(
@@ -151,7 +174,8 @@ public struct WebhookMessage: Encodable, Sendable {
             previousEmail: event.kind == .emailChanged ? event.reason.flatMap(EmailChange.init)?.old : nil,
             remoteAddress: event.remoteAddress,
             location: event.remoteAddress.flatMap { locate?($0) }.map(Location.init),
-            requestID: event.requestID, revokes: recorded.revocation.map(RevocationWords.init))
+            requestID: event.requestID, revokes: recorded.revocation.map(RevocationWords.init),
+            push: messages.isEmpty ? nil : messages.map(Push.init))
     }
 
     /// A test message, about no event.
@@ -161,7 +185,7 @@ public struct WebhookMessage: Encodable, Sendable {
         data = Content(
             eventID: id, actor: "admin:local", user: nil, sessionID: nil, clientID: nil, device: nil, newDevice: nil,
             notMeURL: nil, reason: nil, previousEmail: nil, remoteAddress: nil, location: nil, requestID: nil,
-            revokes: nil)
+            revokes: nil, push: nil)
     }
 
     private static func text(_ instant: Instant) -> String {

@@ -12,6 +12,7 @@
 // - UseCases    one service for each job, all of them members of `Services`: refresh, device keys, login, federation, provider
 //               checks, logout, verification of access tokens, client authentication, client credentials, signing
 // - Logins      the decision on a login with the help of a phone, its states, and the codes that a phone scans or a user types
+// - Pushes      messages to the apps of a user, encrypted to keys of their devices
 // - Tokens      access tokens, signing keys, root keys, scopes, resources
 // - Accounts    users, their profile and switches, administration, password reset
 // - Passwords   hashing and its queue, rules for new passwords, failed attempts and lockout

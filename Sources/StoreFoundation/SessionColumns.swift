@@ -8,7 +8,8 @@ public enum SessionColumns {
         "authentication_mode", "scope", "authentication_methods", "key_thumbprint", "epoch", "started_at", "parent",
         "child", "child_answered_at", "child_request_key", "ended_at", "ended_reason", "device_key",
         "presence_key", "presence_proven_at", "password_proven_at", "resources", "confirmed_by", "confirmed_at",
-        "child_confirmed_at", "renewed_at", "identity_proven_at", "attestation", "parent_session_id", "probation_until")
+        "child_confirmed_at", "renewed_at", "identity_proven_at", "attestation", "parent_session_id", "probation_until",
+        "encryption_key")
 
     /// The columns of an existing session that an import may change.
     public static let changing = Columns(
@@ -16,7 +17,7 @@ public enum SessionColumns {
         "parent", "child", "child_answered_at", "renewed_at", "child_request_key", "child_confirmed_at", "ended_at",
         "ended_reason",
         "presence_key", "presence_proven_at", "password_proven_at", "identity_proven_at", "attestation",
-        "parent_session_id", "probation_until")
+        "parent_session_id", "probation_until", "encryption_key")
 
     /// Reads the columns of a session. Its id must be `known`, if that is given.
     public static func read(
@@ -52,6 +53,7 @@ public enum SessionColumns {
         let attestation = row.optionalText()
         let phoneID = try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in try row.identifier() }
         let probationUntil = row.optional { row in row.instant() }
+        let encryptionKey = row.optionalText()
         guard (endedAt == nil) == (reason == nil) else { throw CorruptRow("session \(id) has half an ending") }
         var ending: Session.Ending?
         if let endedAt, let reason { ending = Session.Ending(reason: reason, at: endedAt) }
@@ -64,6 +66,7 @@ public enum SessionColumns {
         session.attestation = attestation
         session.phoneID = phoneID
         session.probationUntil = probationUntil
+        session.encryptionKey = encryptionKey
         return session
     }
 
@@ -98,5 +101,6 @@ public enum SessionColumns {
         row.add(session.attestation)
         row.add(session.phoneID)
         row.add(session.probationUntil)
+        row.add(session.encryptionKey)
     }
 }

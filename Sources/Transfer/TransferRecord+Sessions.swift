@@ -57,6 +57,10 @@ extension Session {
         attestation = try line.optionalText("attestation")
         phoneID = try line.optionalIdentifier("parent_session_id")
         probationUntil = try line.optionalInstant("probation_until")
+        encryptionKey = try line.optionalText("encryption_key")
+        guard encryptionKey.map({ EncryptionKey(text: $0) != nil }) ?? true else {
+            throw LineProblem("'encryption_key' must be P-256, a dot, and the coordinates in base64url")
+        }
     }
 
     /// The line of a session.
@@ -79,6 +83,7 @@ extension Session {
         members.add("attestation", attestation)
         members.add("parent_session_id", phoneID?.description)
         members.add("probation_until", probationUntil)
+        members.add("encryption_key", encryptionKey)
         members.add("epoch", epoch)
         members.add("started_at", startedAt)
         members.add("parent", parent)

@@ -177,6 +177,7 @@ CREATE TABLE sessions (
     -- Keys
     key_thumbprint text, -- key that every refresh must prove (DPoP)
     device_key text, -- public key that resumes the session (RFC 7523): algorithm, a dot, coordinates in base64url
+    encryption_key text, -- public key to which messages to the device are encrypted: curve, a dot, coordinates
     -- Presence of the user
     presence_key text, -- public key that signs while the user is present
     presence_proven_at bigint,

@@ -171,6 +171,7 @@ CREATE TABLE sessions (
     -- Keys
     key_thumbprint TEXT, -- key that every refresh must prove (DPoP)
     device_key TEXT, -- public key that resumes the session (RFC 7523): algorithm, a dot, coordinates in base64url
+    encryption_key TEXT, -- public key to which messages to the device are encrypted: curve, a dot, coordinates
     -- Presence of the user
     presence_key TEXT, -- public key that signs while the user is present
     presence_proven_at INTEGER,

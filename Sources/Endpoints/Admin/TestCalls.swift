@@ -44,10 +44,14 @@ extension Endpoints {
         let login = driven.login
         let codes =
             login.state.isFinal ? nil : LoginCode.Kind.allCases.map { services.loginSessions.link(of: login, $0) }
+        var message: PushMessage?
+        if let phoneID, let phone = try await services.loginSessions.livingSession(phoneID) {
+            message = PushMessages(context).message(about: login, to: phone)
+        }
         var response = try Response.json(
             TestLoginAnswer(
                 login: try await answer(login, call), number: login.number, qr: codes?[0], link: codes?[1],
-                push: codes?[2], deviceCode: driven.secret), .created)
+                push: codes?[2], pushMessage: message?.text, deviceCode: driven.secret), .created)
         response.fields.append("Location", "/admin/v1/logins/\(login.id)")
         return response
     }
@@ -77,10 +81,12 @@ private struct TestLoginAnswer: Encodable {
     let qr: String?
     let link: String?
     let push: String?
+    let pushMessage: String?
     let deviceCode: String?
 
     enum CodingKeys: String, CodingKey {
         case login, number, qr, link, push
+        case pushMessage = "push_message"
         case deviceCode = "device_code"
     }
 }

@@ -124,6 +124,12 @@ extension Route {
         Route(
             .put, "/v1/me/authentication-mode", onProbation: false,
             .userWithoutPresence { try await $0.changeMode($1, $2) }),
+        Route(
+            .put, "/v1/me/encryption-key", onProbation: false,
+            .userWithoutPresence { try await $0.setEncryptionKey($1, $2) }),
+        Route(
+            .delete, "/v1/me/encryption-key", onProbation: false,
+            .userWithoutPresence { try await $0.removeEncryptionKey($1, $2) }),
         Route(.post, "/v1/me/presence/options", .userWithoutPresence { try await $0.presenceOptions($1, $2) }),
         Route(.post, "/v1/me/presence", .userWithoutPresence { try await $0.showPresence($1, $2) }),
         Route(.put, "/v1/me/password", onProbation: false, .user { try await $0.changePassword($1, $2) }),

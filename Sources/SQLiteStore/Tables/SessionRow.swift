@@ -29,7 +29,7 @@ enum SessionRow {
         UPDATE sessions SET device_name = ?, device_platform = ?, device_app_version = ?, authentication_mode = ?,
             parent = ?, child = ?, child_answered_at = ?, renewed_at = ?, child_request_key = ?, child_confirmed_at = ?,
             ended_at = ?, ended_reason = ?, presence_key = ?, presence_proven_at = ?, password_proven_at = ?,
-            identity_proven_at = ?, attestation = ?
+            identity_proven_at = ?, attestation = ?, encryption_key = ?
         WHERE number = ?
         """)
 
@@ -172,7 +172,7 @@ enum SessionRow {
     {
         if new == old { return }
         if new.ending == old.ending, new.device == old.device, new.authenticationMode == old.authenticationMode,
-            new.presence == old.presence, new.attestation == old.attestation
+            new.presence == old.presence, new.attestation == old.attestation, new.encryptionKey == old.encryptionKey
         {
             try connection.execute(
                 updateRotation, new.parent, new.child, new.childAnsweredAt, new.renewedAt, new.childRequestKey,
@@ -182,7 +182,7 @@ enum SessionRow {
                 update, new.device.name, new.device.platform, new.device.appVersion, new.authenticationMode.rawValue,
                 new.parent, new.child, new.childAnsweredAt, new.renewedAt, new.childRequestKey, new.childConfirmedAt,
                 new.ending?.at, new.ending?.reason.rawValue, new.presence.key, new.presence.provenAt,
-                new.presence.passwordAt, new.presence.identityAt, new.attestation, number)
+                new.presence.passwordAt, new.presence.identityAt, new.attestation, new.encryptionKey, number)
             if new.ending != nil, old.ending == nil { try connection.execute(ProviderCheckRow.delete, new.id) }
         }
     }

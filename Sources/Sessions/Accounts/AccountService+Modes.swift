@@ -69,7 +69,7 @@ extension AccountService {
 
     /// Changes a session by `edit`, if its access tokens and `proof` are still valid. Throws the error of `edit`, and writes
     /// nothing then.
-    private func change(
+    func change(
         _ id: Identifier<Session>, shownBy proof: PresenceProof?, at now: Instant,
         _ edit: @escaping @Sendable (inout Session, User?) -> Result<AuditEvent?, ServiceError>
     ) async throws(ServiceError) -> SessionRecord {

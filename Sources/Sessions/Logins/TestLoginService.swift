@@ -27,10 +27,23 @@ public struct TestLoginService: Sendable {
         opening.announceInfo = #"{"text": "A login for tests"}"#
         let opened = try await logins.open(opening, from: origin)
         if let phone {
+            if target.steps.isEmpty { try await push(opened.login, to: phone, from: origin) }
             for step in target.steps { try await take(step, opened, phone, from: origin) }
         }
         return LoginSessionService.Opened(
             login: try await logins.login(opened.login.id), secret: opened.secret)
+    }
+
+    /// Pushes a login to a phone, so that webhooks carry its message.
+    private func push(
+        _ login: LoginSession, to phone: Session, from origin: Origin
+    ) async throws(ServiceError) {
+        let event = AuditEvent(
+            .loginRequested, at: login.startedAt, by: origin, userID: phone.userID, sessionID: login.id,
+            clientID: login.clientID, reason: "test")
+        try await services.loginSessions.inStore { () async throws(StoreError) in
+            try await services.loginSessions.store.append([event])
+        }
     }
 
     private func phone(_ id: Identifier<Session>?) async throws(ServiceError) -> Session? {

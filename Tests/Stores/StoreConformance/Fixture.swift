@@ -46,7 +46,7 @@ enum Fixture {
 
     /// A session with every member set.
     static func fullSession(of user: Identifier<User>) -> Session {
-        Session(
+        var session = Session(
             id: sessionID(), userID: user, clientID: Client.mobileID,
             device: Device(
                 id: "6F9619FF-8B86-D011-B42D-00CF4FC964FF", name: "Anna's iPhone", platform: "ios", appVersion: "3.2.1"),
@@ -60,6 +60,9 @@ enum Fixture {
                 key: "EdDSA.PUAXw-hDiVqStwqnTRt-vJyYLM8uxJaMwM1V8Sr0Zgw", provenAt: start + .seconds(6),
                 passwordAt: start + .seconds(7), identityAt: start + .seconds(10)),
             confirmation: ProviderConfirmation(provider: "acme", at: start + .seconds(8)))
+        session.attestation = "genuine"
+        session.encryptionKey = EncryptionKey(AgreementKey.generate().publicKey)?.text
+        return session
     }
 
     static func client(_ id: String = "web", epoch: Int64 = 2) -> Client {

@@ -31,6 +31,7 @@ let sessionRules: [StoreRule] = [
             change.session.presence = UserPresence(
                 key: "ES256.x", provenAt: Fixture.start + .seconds(1), passwordAt: Fixture.start + .seconds(2),
                 identityAt: Fixture.start + .seconds(3))
+            change.session.encryptionKey = "P-256.x"
             change.session.parent = 8
             change.session.child = 9
             change.session.childAnsweredAt = Fixture.start + .seconds(60)
@@ -44,6 +45,7 @@ let sessionRules: [StoreRule] = [
             change.session.device.name = nil
             change.session.device.platform = nil
             change.session.device.appVersion = nil
+            change.session.encryptionKey = nil
             change.session.childRequestKey = nil
             change.session.childConfirmedAt = nil
             return change.session
@@ -59,6 +61,18 @@ let sessionRules: [StoreRule] = [
                 change.session.presence = presence
                 return change.session
             }
+            #expect(try await store.stored(session.id) == changed)
+        }
+    },
+    StoreRule("an encryption key is written without any other change, and goes") { store in
+        let user = try await store.given(Fixture.user())
+        let session = try await store.given(Fixture.session(of: user.id))
+        for key in ["P-256.x", "P-256.y", nil] {
+            let changed = try await store.updateSession(session.id) { change -> Session in
+                change.session.encryptionKey = key
+                return change.session
+            }
+            #expect(changed?.encryptionKey == key)
             #expect(try await store.stored(session.id) == changed)
         }
     },
