@@ -1,3 +1,4 @@
+import Foundation
 import SojournClient
 
 /// The commands for the login of another device. There is one at a time.
@@ -7,6 +8,16 @@ extension Phone {
         switch command.text("do") ?? "" {
         case "scan":
             let session = try await sojourn.startSession(scanned: command.text("text") ?? "")
+            login = session
+            for await status in session.statuses where status.state != .starting { break }
+            return Self.describe(session)
+        case "register-pushes":
+            try await sojourn.registerForPushes()
+            return [:]
+        case "push":
+            guard let session = try await sojourn.startSession(push: try Self.message(command)) else {
+                return ["error": .string("another kind of message")]
+            }
             login = session
             for await status in session.statuses where status.state != .starting { break }
             return Self.describe(session)
@@ -34,6 +45,12 @@ extension Phone {
             }
         }
         return ["status": .string(session.status.description)].merging(Self.describe(sojourn.state)) { $1 }
+    }
+
+    /// The pushed message of a command: its `text`, or the content of its `file`.
+    private static func message(_ command: [String: JSONValue]) throws -> Data {
+        if let path = command.text("file") { return try Data(contentsOf: URL(fileURLWithPath: path)) }
+        return Data((command.text("text") ?? "").utf8)
     }
 
     private func act(_ body: (LoginSession) async throws -> Void) async throws -> [String: JSONValue] {

@@ -12,6 +12,7 @@
 // token [need: usable, fresh, renewed] · call url · logout · clock [wall] [elapse] · store fail (read, write, none)
 // freeze at · crash at (a point: before-send, sent, received, locked, temp-written, temp-synced, renamed, folder-synced)
 // scan text · confirm [number] · prove password · deny · login-state (the login of another device)
+// register-pushes · push text (or file: a pushed message, encrypted or plain)
 // swap count · exit
 //
 // It is also the driver by which `sojourn-conformance` checks SojournClient.

@@ -55,6 +55,29 @@ public enum P256 {
             public func signature(for data: some DataProtocol) throws -> ECDSASignature { ECDSASignature() }
         }
     }
+    public enum KeyAgreement {
+        public struct PublicKey {
+            fileprivate init() {}
+            public init(rawRepresentation: some ContiguousBytes) throws {}
+            public var rawRepresentation: Data { Data() }
+        }
+        public struct PrivateKey {
+            public init(compactRepresentable: Bool = true) {}
+            public init(rawRepresentation: some ContiguousBytes) throws {}
+            public init(derRepresentation: some RandomAccessCollection<UInt8>) throws {}
+            public var rawRepresentation: Data { Data() }
+            public var publicKey: PublicKey { PublicKey() }
+            public func sharedSecretFromKeyAgreement(with publicKeyShare: PublicKey) throws -> SharedSecret {
+                SharedSecret()
+            }
+        }
+    }
+}
+
+public struct SharedSecret: ContiguousBytes {
+    public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try body(UnsafeRawBufferPointer(start: nil, count: 0))
+    }
 }
 
 public enum SecureEnclave {
@@ -72,6 +95,22 @@ public enum SecureEnclave {
                 public func signature(for data: some DataProtocol) throws -> CryptoKit.P256.Signing.ECDSASignature {
                     CryptoKit.P256.Signing.ECDSASignature()
                 }
+            }
+        }
+        public enum KeyAgreement {
+            public struct PrivateKey {
+                public init(
+                    compactRepresentable: Bool = true, accessControl: SecAccessControl,
+                    authenticationContext: LAContext? = nil
+                ) throws {}
+                public init(dataRepresentation: Data, authenticationContext: LAContext? = nil) throws {}
+                public var dataRepresentation: Data { Data() }
+                public var publicKey: CryptoKit.P256.KeyAgreement.PublicKey {
+                    CryptoKit.P256.KeyAgreement.PrivateKey().publicKey
+                }
+                public func sharedSecretFromKeyAgreement(
+                    with publicKeyShare: CryptoKit.P256.KeyAgreement.PublicKey
+                ) throws -> SharedSecret { SharedSecret() }
             }
         }
     }

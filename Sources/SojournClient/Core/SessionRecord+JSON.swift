@@ -60,6 +60,7 @@ extension StoredSession {
         user = take("user")?.members ?? [:]
         keyThumbprint = take("key_thumbprint")?.text
         gateID = take("gate_id")?.text
+        encryptionKey = take("encryption_key")?.text
         sealed = take("sealed")?.text.flatMap(Base64URL.decode)
         if let end = take("ended")?.members, let reason = end.text("reason") {
             ending = Ending(reason: EndReason(rawValue: reason), at: end.integer("at") ?? 0)
@@ -76,6 +77,7 @@ extension StoredSession {
             members.set("refresh_token", refreshToken)
         }
         members.set("gate_id", gateID)
+        members.set("encryption_key", encryptionKey)
         members.set("token_type", tokenType)
         members.set("session_id", sessionID)
         members.set("issued_at", issuedAt)

@@ -60,6 +60,8 @@ package struct StoredSession: Hashable, Sendable {
     /// The enrollment at the presence gate whose keys the session has. It stays when the mode changes, so that the way back
     /// needs no new one.
     package var gateID: String?
+    /// The thumbprint of the key to which the server encrypts messages in this session; nil: it knows none.
+    package var encryptionKey: String?
     /// The tokens under the sealing key of the gate, as they are stored; nil if they are stored as they are.
     package var sealed: [UInt8]?
     package var ending: Ending?

@@ -14,6 +14,14 @@ public protocol DeviceKey: Sendable {
     var publicKey: PublicJWK { get }
     /// The signature of `message` in the form of JWS (RFC 7518 §3.4 and RFC 8037): 64 bytes.
     func sign(_ message: [UInt8]) async throws(KeyError) -> [UInt8]
+    /// The secret of this key and a public key on P-256 (ECDH, RFC 7518 §4.6): 32 bytes. Only the key `KeyName.encryption` is
+    /// asked for it.
+    func agree(with other: PublicJWK) async throws(KeyError) -> [UInt8]
+}
+
+extension DeviceKey {
+    /// Throws `KeyError.denied`: a keyring that makes no keys for encryption still signs.
+    public func agree(with other: PublicJWK) async throws(KeyError) -> [UInt8] { throw .denied(0) }
 }
 
 /// The name of a key in a keyring.
@@ -26,6 +34,8 @@ public struct KeyName: Hashable, Sendable, RawRepresentable {
     public static let device = KeyName(rawValue: "device")
     /// The key that signs after the user has proved to be present.
     public static let presence = KeyName(rawValue: "presence")
+    /// The key to which the server encrypts messages (RFC 7516). It signs nothing.
+    public static let encryption = KeyName(rawValue: "encryption")
 }
 
 /// A public key as JWK (RFC 7517): `EC` on P-256 (RFC 7518 §6.2) or `OKP` on Ed25519 (RFC 8037).

@@ -33,57 +33,97 @@
 
     /// Makes keys in the Enclave. The bytes of a key begin with one that says of which kind it is.
     private struct EnclaveKeyMaker: KeyMaker {
-        static let inEnclave: UInt8 = 1
-        static let inSoftware: UInt8 = 2
-
         func make(_ name: KeyName) throws(KeyError) -> [UInt8] {
+            let isForEncryption = name == .encryption
             guard SecureEnclave.isAvailable else {
-                return [Self.inSoftware] + Array(P256.Signing.PrivateKey().rawRepresentation)
+                return isForEncryption
+                    ? EnclaveKey.Kind.agreesInSoftware.blob(P256.KeyAgreement.PrivateKey().rawRepresentation)
+                    : EnclaveKey.Kind.signsInSoftware.blob(P256.Signing.PrivateKey().rawRepresentation)
             }
-            // Without this the Enclave signs only while the device is unlocked, and no renewal succeeds in the background.
+            // Without this the Enclave answers only while the device is unlocked, and nothing succeeds in the background.
             guard
                 let access = SecAccessControlCreateWithFlags(
                     nil, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly, .privateKeyUsage, nil)
             else { throw .failed(0, "create the access control") }
             do {
-                let key = try SecureEnclave.P256.Signing.PrivateKey(accessControl: access)
-                return [Self.inEnclave] + Array(key.dataRepresentation)
+                return isForEncryption
+                    ? EnclaveKey.Kind.agreesInEnclave.blob(
+                        try SecureEnclave.P256.KeyAgreement.PrivateKey(accessControl: access).dataRepresentation)
+                    : EnclaveKey.Kind.signsInEnclave.blob(
+                        try SecureEnclave.P256.Signing.PrivateKey(accessControl: access).dataRepresentation)
             } catch { throw KeyError(error, "make a key") }
         }
 
         func restore(_ blob: [UInt8]) throws(KeyError) -> any DeviceKey { try EnclaveKey(blob) }
     }
 
-    /// A key in the Enclave, or its replacement in software. It is restored for each signature, because the types of CryptoKit
-    /// cannot be shared between threads in all versions.
+    /// A key in the Enclave, or its replacement in software. It is restored for each use, because the types of CryptoKit cannot
+    /// be shared between threads in all versions.
     private struct EnclaveKey: DeviceKey {
+        /// What a key does, and where it is.
+        enum Kind: UInt8 {
+            case signsInEnclave = 1
+            case signsInSoftware = 2
+            case agreesInEnclave = 3
+            case agreesInSoftware = 4
+
+            func blob(_ content: Data) -> [UInt8] { [rawValue] + Array(content) }
+        }
+
         let publicKey: PublicJWK
-        private let blob: [UInt8]
+        private let kind: Kind
+        private let content: [UInt8]
 
         init(_ blob: [UInt8]) throws(KeyError) {
-            self.blob = blob
-            let content = Data(blob.dropFirst())
+            guard let kind = blob.first.flatMap(Kind.init) else { throw .corrupted("no key of the Enclave") }
+            self.kind = kind
+            content = Array(blob.dropFirst())
+            let data = Data(content)
             do {
-                switch blob.first {
-                case EnclaveKeyMaker.inEnclave:
-                    publicKey = PublicJWK(
-                        try SecureEnclave.P256.Signing.PrivateKey(dataRepresentation: content).publicKey)
-                case EnclaveKeyMaker.inSoftware:
-                    publicKey = PublicJWK(try P256.Signing.PrivateKey(rawRepresentation: content).publicKey)
-                default: throw KeyError.corrupted("no key of the Enclave")
-                }
+                publicKey =
+                    switch kind {
+                    case .signsInEnclave:
+                        PublicJWK(try SecureEnclave.P256.Signing.PrivateKey(dataRepresentation: data).publicKey)
+                    case .signsInSoftware: PublicJWK(try P256.Signing.PrivateKey(rawRepresentation: data).publicKey)
+                    case .agreesInEnclave:
+                        PublicJWK(try SecureEnclave.P256.KeyAgreement.PrivateKey(dataRepresentation: data).publicKey)
+                    case .agreesInSoftware:
+                        PublicJWK(try P256.KeyAgreement.PrivateKey(rawRepresentation: data).publicKey)
+                    }
             } catch { throw KeyError(error, "restore a key") }
         }
 
         func sign(_ message: [UInt8]) async throws(KeyError) -> [UInt8] {
-            let content = Data(blob.dropFirst())
+            let data = Data(content)
             do {
-                let signature =
-                    blob.first == EnclaveKeyMaker.inEnclave
-                    ? try SecureEnclave.P256.Signing.PrivateKey(dataRepresentation: content).signature(for: message)
-                    : try P256.Signing.PrivateKey(rawRepresentation: content).signature(for: message)
-                return Array(signature.rawRepresentation)
+                switch kind {
+                case .signsInEnclave:
+                    let key = try SecureEnclave.P256.Signing.PrivateKey(dataRepresentation: data)
+                    return Array(try key.signature(for: message).rawRepresentation)
+                case .signsInSoftware:
+                    let key = try P256.Signing.PrivateKey(rawRepresentation: data)
+                    return Array(try key.signature(for: message).rawRepresentation)
+                case .agreesInEnclave, .agreesInSoftware: throw KeyError.denied(0)
+                }
             } catch { throw KeyError(error, "sign") }
+        }
+
+        func agree(with other: PublicJWK) async throws(KeyError) -> [UInt8] {
+            let data = Data(content)
+            do {
+                let peer = try P256.KeyAgreement.PublicKey(other)
+                let secret: SharedSecret
+                switch kind {
+                case .agreesInEnclave:
+                    let key = try SecureEnclave.P256.KeyAgreement.PrivateKey(dataRepresentation: data)
+                    secret = try key.sharedSecretFromKeyAgreement(with: peer)
+                case .agreesInSoftware:
+                    let key = try P256.KeyAgreement.PrivateKey(rawRepresentation: data)
+                    secret = try key.sharedSecretFromKeyAgreement(with: peer)
+                case .signsInEnclave, .signsInSoftware: throw KeyError.denied(0)
+                }
+                return secret.withUnsafeBytes { Array($0) }
+            } catch { throw KeyError(error, "agree") }
         }
     }
 

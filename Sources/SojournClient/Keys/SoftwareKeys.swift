@@ -74,6 +74,13 @@ struct SoftwareKey: DeviceKey {
             else { throw .failed(0, "sign") }
             return Array(signature.rawRepresentation)
         }
+
+        func agree(with other: PublicJWK) async throws(KeyError) -> [UInt8] {
+            guard let key = try? P256.KeyAgreement.PrivateKey(derRepresentation: der),
+                let secret = try? key.sharedSecretFromKeyAgreement(with: P256.KeyAgreement.PublicKey(other))
+            else { throw .failed(0, "agree") }
+            return secret.withUnsafeBytes { Array($0) }
+        }
     #else
         private let key: SigningKey
 
@@ -87,15 +94,34 @@ struct SoftwareKey: DeviceKey {
         }
 
         func sign(_ message: [UInt8]) async throws(KeyError) -> [UInt8] { key.sign(message) }
+
+        func agree(with other: PublicJWK) async throws(KeyError) -> [UInt8] {
+            guard let peer = VerificationKey(.p256(x: other.x, y: other.y ?? [])),
+                let secret = AgreementKey(pkcs8DER: key.pkcs8DER)?.agree(with: peer)
+            else { throw .failed(0, "agree") }
+            return secret
+        }
     #endif
 }
 
 #if canImport(CryptoKit)
     extension PublicJWK {
         init(_ key: P256.Signing.PublicKey) {
-            let point = Array(key.rawRepresentation)
+            self.init(point: Array(key.rawRepresentation))
+        }
+
+        init(_ key: P256.KeyAgreement.PublicKey) {
+            self.init(point: Array(key.rawRepresentation))
+        }
+
+        private init(point: [UInt8]) {
             self.init(curve: .p256, x: Array(point.prefix(32)), y: Array(point.suffix(32)))
         }
+    }
+
+    extension P256.KeyAgreement.PublicKey {
+        /// The point, if it is on the curve.
+        init(_ key: PublicJWK) throws { try self.init(rawRepresentation: Data(key.x + (key.y ?? []))) }
     }
 #endif
 

@@ -26,16 +26,18 @@ extension Sojourn {
         try await start(.code(ScannedCode(link.absoluteString, from: .link, at: server())), options)
     }
 
-    /// Starts a session for a message that was pushed to the app: JSON with the code in the member `login`. Nil: the message is
+    /// Starts a session for a message that was pushed to the app, as `registerForPushes` lets the server encrypt it: the text alone,
+    /// or JSON with it in the member `sojourn`. JSON with a plain code in the member `login` is accepted as well. Nil: the message is
     /// of another kind, and no session begins.
+    ///
+    /// What is no message is refused as `invalid_code`, a changed one as `invalid_message`, one for another key as `other_key`, one of
+    /// another server as `other_server`, one for another session of this device as `other_session`, one that came too late as
+    /// `message_expired`, and one that this version does not know as `unknown_message`. Nothing is sent then.
     public func startSession(
         push message: Data, options: LoginSessionOptions = LoginSessionOptions()
     ) async throws(SojournError) -> LoginSession? {
-        guard message.count <= 4096, let members = JSONValue(parsing: Array(message))?.members else {
-            throw .refused(Refusal(status: 0, code: "invalid_code"))
-        }
-        guard let text = members.text("login") else { return nil }
-        return try await start(.code(ScannedCode(text, from: .push, at: server())), options)
+        guard let code = try await code(inPush: Array(message)) else { return nil }
+        return try await start(.code(code), options)
     }
 
     /// Starts a session that logs the app itself in at its backend. It always asks for a second factor, and after that

@@ -16,6 +16,8 @@ package enum AccountCall: Hashable, Sendable {
     case passkeyOptions
     case addPasskey([String: JSONValue], name: String?)
     case removePasskey(String)
+    case setEncryptionKey(PublicJWK)
+    case removeEncryptionKey
     case changeMode(AuthenticationMode, presenceKey: PublicJWK?, assertion: String?, password: String?)
 
     /// The request, without its access token.
@@ -53,6 +55,10 @@ package enum AccountCall: Hashable, Sendable {
             members.set("name", name)
             return try server.request("POST", "/v1/me/passkeys", members)
         case .removePasskey(let id): return try server.request("DELETE", "/v1/me/passkeys/" + Form.escaped(id))
+        case .setEncryptionKey(let key):
+            let members = key.members.merging(["use": .string("enc"), "alg": .string("ECDH-ES")]) { $1 }
+            return try server.request("PUT", "/v1/me/encryption-key", ["encryption_key": .object(members)])
+        case .removeEncryptionKey: return try server.request("DELETE", "/v1/me/encryption-key")
         case .changeMode(let mode, let presenceKey, let assertion, let password):
             var members: [String: JSONValue] = ["authentication_mode": .string(mode.rawValue)]
             members["presence_key"] = presenceKey.map { .object($0.members) }

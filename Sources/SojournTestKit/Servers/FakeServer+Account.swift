@@ -15,6 +15,10 @@ extension FakeServer.World {
             return passkeyOptions("presence \(session.id)", for: user)
         case ("POST", "/v1/me/presence"): return showPresence(call, session, user, at: now)
         case ("PUT", "/v1/me/authentication-mode"): return changeMode(call, session, user, at: now)
+        case ("PUT", "/v1/me/encryption-key"): return setEncryptionKey(call, session)
+        case ("DELETE", "/v1/me/encryption-key"):
+            sessions[session.id]?.encryptionKey = nil
+            return HTTPAnswer(status: 204)
         default: break
         }
         if let requirement = requirement(on: session, of: user, at: now) { return requirement.problem }

@@ -1,3 +1,5 @@
+import SojournClient
+
 /// A session of `FakeServer`. Times are milliseconds since 1970.
 struct FakeSession {
     var id: String
@@ -19,6 +21,8 @@ struct FakeSession {
     var renewedAt: Int64
     /// The key that signs after the user has proved to be present.
     var presenceKey: String?
+    /// The key to which messages are encrypted.
+    var encryptionKey: PublicJWK?
     /// When the user was shown last, by way: `presence`, `password` or `id_token`.
     var shownAt: [String: Int64] = [:]
     /// Why it has ended.

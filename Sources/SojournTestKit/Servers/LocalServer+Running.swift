@@ -76,7 +76,7 @@
                         "serve", "--database", database, "--public", publicAddress, "--admin", adminAddress,
                         "--root-key-file", folder.file("root-key"), "--ready-file", folder.file("ready.json"),
                         "--log-level", "error",
-                    ] + issuer, log: "server.log")
+                    ] + issuer + (options.hasTestClock ? ["--test-clock"] : []), log: "server.log")
                 folder.note(process.pid)
                 state.withLock { $0.process = process }
                 let deadline = ContinuousClock.now + .seconds(60)

@@ -36,6 +36,8 @@ public final class LocalServer: TestServer {
         public var settings = ServerSettings()
         /// Further variables for the program, for example `SOJOURN_DPOP_NONCE`.
         public var environment: [String: String] = [:]
+        /// Whether its clock can be moved, and a login be made in any state: the option `--test-clock`.
+        public var hasTestClock = false
 
         /// The defaults of the program.
         public init() {}

@@ -34,6 +34,18 @@ struct KeyringTests {
         try await keys.deleteKey(.device)
     }
 
+    @Test("keys of two keyrings agree on one secret, and on none with a point that is not on the curve")
+    func agreement() async throws {
+        let (one, two) = (try await keys.makeKey(.encryption), try await FakeKeychain().keys().makeKey(.encryption))
+        let secret = try await one.agree(with: two.publicKey)
+        #expect(secret.count == 32)
+        #expect(try await two.agree(with: one.publicKey) == secret)
+        #expect(try await keys.key(.encryption)?.agree(with: two.publicKey) == secret, "after a new start")
+        var elsewhere = two.publicKey
+        elsewhere.x[0] ^= 1
+        await #expect(throws: KeyError.self) { _ = try await one.agree(with: elsewhere) }
+    }
+
     @Test("tasks that make a key at the same time get the same key")
     func race() async throws {
         let keyrings: [any DeviceKeyring] = [keys, SoftwareKeys.temporary(), FakeKeychain().keys()]
