@@ -55,24 +55,42 @@ struct PushedPhoneTests {
                 try await server.admin(
                     "POST", "test/logins", ["state": .string("STARTING"), "phone_session_id": .string(session)])))
         let login = try #require(made?.members)
-        let id = try #require(login["login"]?.members?.text("login_id"))
+        let (data, body) = try await told(of: try #require(login["login"]?.members?.text("login_id")))
+        return (login, data, body)
+    }
+
+    /// What the webhook brings about a login.
+    private func told(of id: String) async throws -> (data: [String: JSONValue], body: String) {
         let end = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < end {
             for request in receiver.requests {
                 let body = request.split(separator: "\r\n\r\n", maxSplits: 1).last.map(String.init) ?? ""
                 let data = JSONValue(parsing: Array(body.utf8))?.members?["data"]?.members
-                if let data, data.text("session_id") == id { return (login, data, body) }
+                if let data, data.text("session_id") == id { return (data, body) }
             }
             try await Task.sleep(for: .milliseconds(20))
         }
         Issue.record("the webhook brought nothing")
-        return (login, [:], "")
+        return ([:], "")
+    }
+
+    /// Sends a form with the credentials of a client, and returns the members of the answer.
+    private static func post(
+        _ server: LocalServer, _ path: String, _ form: String, basic: String
+    ) async throws -> [String: JSONValue] {
+        let url = try #require(URL(string: server.url.absoluteString + path))
+        let fields = [
+            HTTPMessageField("Authorization", "Basic " + Data(basic.utf8).base64EncodedString()),
+            HTTPMessageField("Content-Type", "application/x-www-form-urlencoded"),
+        ]
+        let message = HTTPMessage(method: "POST", url: url, fields: fields, body: Array(form.utf8))
+        let answer = try await server.transport.send(message, within: .seconds(10))
+        return try #require(JSONValue(parsing: answer.body)?.members, "\(answer.status)")
     }
 
     /// The number that the device shows.
-    private static func number(_ server: LocalServer, _ login: [String: JSONValue]) async throws -> Int64 {
-        let id = try #require(login["login"]?.members?.text("login_id"))
-        let secret = try #require(login.text("device_code"))
+    private static func number(_ server: LocalServer, _ id: String?, _ secret: String?) async throws -> Int64 {
+        let (id, secret) = (try #require(id), try #require(secret))
         let url = try #require(URL(string: server.url.absoluteString + "/v1/logins/\(id)"))
         let answer = try await server.transport.send(
             HTTPMessage(
@@ -104,11 +122,43 @@ struct PushedPhoneTests {
         try Data(#"{"aps":{"mutable-content":1},"sojourn":"\#(message)"}"#.utf8).write(to: file)
         let started = try await phone.ask("push", ["file": .string(file.path)])
         #expect(started.text("input") == "WAIT_FOR_CONFIRMATION", "\(started)")
-        let number = try await Self.number(server, login)
+        let number = try await Self.number(
+            server, login["login"]?.members?.text("login_id"), login.text("device_code"))
         let confirmed = try await phone.ask("confirm", ["number": .integer(number)])
         #expect(confirmed.text("input") == "WAIT_FOR_SECOND_FACTOR", "\(confirmed)")
         let proved = try await phone.ask("prove", ["password": .string(Self.password)])
         #expect(proved.text("state") == "ACTIVE", "\(proved)")
+        receiver.stop()
+    }
+
+    @Test("the request of a backend (CIBA) reaches the phone encrypted, and the backend gets its tokens")
+    func backend() async throws {
+        let server = try await server()
+        let phone = try await phone(server)
+        try await phone.ask("register-pushes")
+        let grant = "urn:openid:params:grant-type:ciba"
+        let client = JSONValue(
+            parsing: Array(
+                try await server.admin(
+                    "POST", "clients",
+                    [
+                        "client_id": .string("shop"), "scope": .string("openid"),
+                        "token_endpoint_auth_method": .string("client_secret_basic"),
+                        "grant_types": .array([.string(grant), .string("refresh_token")]),
+                    ])))
+        let basic = "shop:" + (client?.members?.text("client_secret") ?? "")
+        let asked = try await Self.post(server, "/oauth/bc-authorize", "scope=openid&login_hint=anna", basic: basic)
+        let (id, secret) = (try #require(asked.text("login_id")), try #require(asked.text("auth_req_id")))
+        let (data, _) = try await told(of: id)
+        let message = try #require(data["push"]?.elements?.first?.members?.text("message"))
+        #expect(try await phone.ask("push", ["text": .string(message)]).text("input") == "WAIT_FOR_CONFIRMATION")
+        let number = try await Self.number(server, id, secret)
+        try await phone.ask("confirm", ["number": .integer(number)])
+        let proved = try await phone.ask("prove", ["password": .string(Self.password)])
+        #expect(proved.text("state") == "ACTIVE", "\(proved)")
+        let form = "grant_type=\(grant)&auth_req_id=\(secret)&device_id=shop-1"
+        let tokens = try await Self.post(server, "/oauth/token", form, basic: basic)
+        #expect(tokens.text("access_token") != nil, "\(tokens)")
         receiver.stop()
     }
 

@@ -1,3 +1,4 @@
+import Cryptography
 import Locks
 import PostgresFixture
 import PostgresStore
@@ -41,6 +42,19 @@ struct TransferBindingTests {
                 try await target.load(transfer.folder)
                 let again = try await target.export(to: transfer.folder)
                 #expect(Set(transfer.body(again)) == Set(transfer.body(export)))
+            }
+        }
+    }
+
+    @Test("the key for encrypted messages comes along")
+    func encryptionKey() async throws {
+        try await transfer.withRoute { first, postgres, last in
+            let id = try await BoundPhones("ada", at: first).federatedID
+            let key = EncryptionKey(AgreementKey.generate().publicKey)?.text
+            _ = try await first.store.updateSession(id) { $0.session.encryptionKey = key }
+            for (source, target) in [(first, postgres), (postgres, last)] {
+                try await transfer.move(from: source, to: target)
+                #expect(try await target.store.session(id)?.session.encryptionKey == key)
             }
         }
     }

@@ -151,6 +151,7 @@ struct RelayRuleTests {
                 (.delete, "/v1/me/devices", nil), (.delete, "/v1/me/devices/phone-1", nil),
                 (.put, "/v1/me/password", "{\(password)}"), (.patch, "/v1/me", #"{"email":"eve@example.org"}"#),
                 (.put, "/v1/me/authentication-mode", #"{"authentication_mode":"NO"}"#),
+                (.put, "/v1/me/encryption-key", "{}"), (.delete, "/v1/me/encryption-key", nil),
                 (.post, "/v1/me/passkeys", "{}"), (.put, "/v1/me/login-settings", #"{"logins_disabled":true}"#),
             ]
             for (method, path, json) in calls {
