@@ -17,7 +17,11 @@ public struct PushMessages: Sendable {
         else { return [] }
         let records = try await context.store.latestSessions(
             of: userID, limit: Self.lookMax, lookMax: Self.lookMax)
-        return Array(records.lazy.compactMap { message(about: login, to: $0) }.prefix(Self.devicesMax))
+        var messages: [PushMessage] = []
+        for record in records where messages.count < Self.devicesMax {
+            if let message = message(about: login, to: record) { messages.append(message) }
+        }
+        return messages
     }
 
     /// The message about `login` to the device of a session; nil if the device has no encryption key, or could do nothing.
