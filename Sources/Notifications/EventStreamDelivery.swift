@@ -32,6 +32,7 @@ struct EventStreamDelivery: Sendable {
     let metrics: EventStreamMetrics
     /// The name of this node among all nodes.
     let node: String
+    private let refusals = Refusals()
 
     /// A delivery that does nothing before `run`.
     init(
@@ -185,7 +186,7 @@ struct EventStreamDelivery: Sendable {
     private func fail(
         _ message: Message, _ problem: Problem, _ target: Target, _ failures: Int
     ) async throws(StoreError) -> Step {
-        if problem.isRefusal, failures + 1 >= Self.refusalsMax {
+        if problem.isRefusal, refusals.count(message.token.id) >= Self.refusalsMax {
             metrics.refused.increment()
             logger.error(
                 "the receiver refuses a security event, which is given up",

@@ -33,6 +33,7 @@ struct LogoutDelivery: Sendable {
     let metrics: LogoutMetrics
     /// The name of this node among all nodes.
     let node: String
+    private let refusals = Refusals()
 
     /// A delivery that does nothing before `run`.
     init(
@@ -135,7 +136,7 @@ struct LogoutDelivery: Sendable {
     }
 
     private func fail(_ end: RecordedEvent, _ problem: Problem, _ failures: Int) async throws(StoreError) -> Step {
-        if problem.isRefusal, failures + 1 >= Self.refusalsMax {
+        if problem.isRefusal, refusals.count("\(end.id)") >= Self.refusalsMax {
             metrics.refused.increment()
             logger.error(
                 "the receiver refuses a logout token, which is given up",

@@ -153,12 +153,17 @@ struct EventStreamDeliveryTests {
     func refusal() async throws {
         try await stage { stage, receiver in
             let ended = [try await stage.end("a"), try await stage.end("b")]
-            receiver.status.withLock { $0 = 400 }
             let delivery = stage.delivery()
-            for failures in 0..<(EventStreamDelivery.refusalsMax - 1) {
+            // A receiver that is down has not refused anything.
+            receiver.status.withLock { $0 = 503 }
+            for failures in 0..<EventStreamDelivery.refusalsMax {
                 #expect(await delivery.step(failures: failures) != .again)
             }
-            #expect(await delivery.step(failures: EventStreamDelivery.refusalsMax - 1) == .again)
+            receiver.status.withLock { $0 = 400 }
+            for refusal in 1..<EventStreamDelivery.refusalsMax {
+                #expect(await delivery.step(failures: EventStreamDelivery.refusalsMax + refusal) != .again)
+            }
+            #expect(await delivery.step(failures: 2 * EventStreamDelivery.refusalsMax) == .again)
             receiver.status.withLock { $0 = 202 }
             await drain(delivery)
             #expect(delivery.metrics.refused.value == 1 && delivery.metrics.delivered.value == 1)

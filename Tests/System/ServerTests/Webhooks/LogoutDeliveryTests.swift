@@ -224,12 +224,17 @@ struct LogoutDeliveryTests {
         try await stage { stage, receiver in
             let sessions = [try await stage.logIn("a"), try await stage.logIn("b")]
             for session in sessions { try await stage.end(session) }
-            receiver.status.withLock { $0 = 400 }
             let delivery = stage.delivery()
-            for failures in 0..<(LogoutDelivery.refusalsMax - 1) {
+            // A receiver that is down has not refused anything.
+            receiver.status.withLock { $0 = 503 }
+            for failures in 0..<LogoutDelivery.refusalsMax {
                 #expect(await delivery.step(failures: failures) != .again)
             }
-            #expect(await delivery.step(failures: LogoutDelivery.refusalsMax - 1) == .again)
+            receiver.status.withLock { $0 = 400 }
+            for refusal in 1..<LogoutDelivery.refusalsMax {
+                #expect(await delivery.step(failures: LogoutDelivery.refusalsMax + refusal) != .again)
+            }
+            #expect(await delivery.step(failures: 2 * LogoutDelivery.refusalsMax) == .again)
             receiver.status.withLock { $0 = 200 }
             await drain(delivery)
             #expect(delivery.metrics.refused.value == 1 && delivery.metrics.delivered.value == 1)
