@@ -175,6 +175,8 @@ import Testing
             receiver.stage.moveClock(to: 10)
             _ = try await end("b")
             receiver.stage.moveClock(to: 20)
+            // This one ends in the second in which the stream is enabled.
+            _ = try await end("b2")
             await set("enabled")
             let after = try await end("c")
             #expect(try await receiver.poll().map { $0.claims.string("sub_id", "session", "id") } == [after])
@@ -245,6 +247,10 @@ import Testing
                 (#"{"method":"urn:ietf:rfc:8935"}"#, "delivery.endpoint_url"),
                 (#"{"method":"urn:ietf:rfc:8935","endpoint_url":"http://siem.example/in"}"#, "delivery.endpoint_url"),
                 (#"{"method":"urn:ietf:rfc:8935","endpoint_url":"file:///etc/passwd"}"#, "delivery.endpoint_url"),
+                (
+                    #"{"method":"urn:ietf:rfc:8935","endpoint_url":"http://127.0.0.1:8081/admin/v1/revoke-all"}"#,
+                    "delivery.endpoint_url"
+                ),
                 (
                     #"{"method":"urn:ietf:rfc:8935","endpoint_url":"https://u:p@siem.example/"}"#,
                     "delivery.endpoint_url"
