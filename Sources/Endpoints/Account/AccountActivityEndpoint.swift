@@ -6,7 +6,7 @@ internal import Sessions
 /// The page of what has happened to the account.
 extension Endpoints {
     /// The number of lines on a page, and how many events are read for it at most.
-    private static let entriesMax = 30
+    private static let entriesMax = 20
     private static let readsMax = 10
 
     /// `GET /account/activity?cursor=`: the audit events of the user in sentences, newest first.

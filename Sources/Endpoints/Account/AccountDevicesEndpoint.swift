@@ -5,10 +5,12 @@ internal import Sessions
 
 /// The page of the devices.
 extension Endpoints {
-    /// The largest number of devices and of events on a page.
-    private static let devicesMax = 200
+    /// The devices on a page, so that it stays light for a user with many.
+    private static let devicesMax = 6
+    /// The largest number of events that are looked at for the places of sessions.
+    private static let eventsMax = 200
 
-    /// `GET /account`: the sessions of the user.
+    /// `GET /account?page=`: the sessions of the user, those that were used last on the first page.
     func showAccountDevices(_ call: Call) async throws -> Response {
         try await account(call, .account) { stay in
             let word = stay.word(on: .account)
@@ -28,7 +30,7 @@ extension Endpoints {
             let form = try call.form()
             guard stay.sent(form, to: .accountEnd) else { return try await devicesPage(stay, .pressAgain) }
             let (userID, current) = (stay.user.id, stay.visit.session.id)
-            switch form[.which] {
+            switch form[.which] ?? form[.session].map({ _ in "one" }) {
             case "one":
                 guard let id = form[.session].flatMap({ Identifier<Session>($0) }),
                     try await services.logout.end(id, of: userID, asking: current, from: call.origin)
@@ -51,20 +53,44 @@ extension Endpoints {
         let addresses = try await addresses(of: stay.user.id)
         let current = stay.visit.session.id
         let others = living.filter { $0.session.id != current }.sorted { $0.session.renewedAt > $1.session.renewedAt }
-        let shown = [stay.visit.record] + others.prefix(Self.devicesMax)
-        let ids = Set(shown.map(\.session.id))
-        // What a phone has let in stands under it.
-        let families = Dictionary(grouping: shown) { record in
-            record.session.phoneID.flatMap { ids.contains($0) ? $0 : nil }
-        }
+        let all = Self.byPhone([stay.visit.record] + others)
+        let count = (all.count + Self.devicesMax - 1) / Self.devicesMax
+        let query = AuthorizationParameters((try? stay.call.request.queryItems()) ?? [])
+        let number = min(max(1, query["page"].flatMap { Int($0) } ?? 1), count)
+        let shown = Array(all.dropFirst((number - 1) * Self.devicesMax).prefix(Self.devicesMax))
+        let rest = all.count - number * Self.devicesMax
+        let names = Dictionary(all.map { ($0.session.id, $0.session.device.shownName) }) { first, _ in first }
+        let families = Self.families(of: shown)
         func devices(under phone: Identifier<Session>?) -> [AccountDevice] {
             (families[phone] ?? []).map { record in
                 let place = addresses[record.session.id].flatMap { placeName($0) }
-                return device(record, stay, place: place, devices(under: record.session.id))
+                var shown = device(record, stay, place: place, devices(under: record.session.id))
+                if phone == nil { shown.phone = record.session.phoneID.flatMap { names[$0] ?? nil } }
+                return shown
             }
         }
-        return DevicesPage(header: stay.header, devices: devices(under: nil), message: message)
-            .response(.ok, in: stay.language)
+        return DevicesPage(
+            header: stay.header, devices: devices(under: nil),
+            more: rest > 0 ? (PagePath("/account", ["page": "\(number + 1)"]), rest) : nil, isContinued: number > 1,
+            message: message
+        ).response(.ok, in: stay.language)
+    }
+
+    /// The sessions by the phone that has let them in, if it is among them.
+    private static func families(of records: [SessionRecord]) -> [Identifier<Session>?: [SessionRecord]] {
+        let ids = Set(records.map(\.session.id))
+        return Dictionary(grouping: records) { record in
+            record.session.phoneID.flatMap { ids.contains($0) ? $0 : nil }
+        }
+    }
+
+    /// The sessions in their order, with what a phone has let in behind it.
+    private static func byPhone(_ records: [SessionRecord]) -> [SessionRecord] {
+        let families = families(of: records)
+        func sorted(under phone: Identifier<Session>?) -> [SessionRecord] {
+            (families[phone] ?? []).flatMap { [$0] + sorted(under: $0.session.id) }
+        }
+        return sorted(under: nil)
     }
 
     private func device(
@@ -85,7 +111,7 @@ extension Endpoints {
     /// The last address of each session in the newest events of the user. Refreshes leave no event, so that this is the address
     /// of the login for most.
     func addresses(of userID: Identifier<User>) async throws(ServiceError) -> [Identifier<Session>: String] {
-        let events = try await services.accounts.history(of: userID, limit: Self.devicesMax)
+        let events = try await services.accounts.history(of: userID, limit: Self.eventsMax)
         let pairs = events.compactMap { recorded -> (Identifier<Session>, String)? in
             let event = recorded.event
             guard event.actor == Origin.userActor, let id = event.sessionID, let address = event.remoteAddress

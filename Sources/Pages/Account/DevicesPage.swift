@@ -18,13 +18,15 @@ public struct AccountDevice: Hashable, Sendable {
     public var end: Int64?
     /// Whether the page is shown in this session.
     public var isThis: Bool
+    /// The name of the device that has let this one in, if it is on another page; nil: none has, or it stands above.
+    public var phone: String?
     /// The sessions that this one has let in and that end with it.
     public var children: [AccountDevice]
 
     /// A device.
     public init(
         session: String, name: String?, app: String, place: String?, signedInAt: Int64, lastSeenAt: Int64,
-        idleEnd: Int64?, end: Int64?, isThis: Bool = false, children: [AccountDevice] = []
+        idleEnd: Int64?, end: Int64?, isThis: Bool = false, phone: String? = nil, children: [AccountDevice] = []
     ) {
         self.session = session
         self.name = name
@@ -35,6 +37,7 @@ public struct AccountDevice: Hashable, Sendable {
         self.idleEnd = idleEnd
         self.end = end
         self.isThis = isThis
+        self.phone = phone
         self.children = children
     }
 }
@@ -55,13 +58,22 @@ public struct DevicesPage: HTMLPage {
     public var header: AccountHeader
     /// The devices; this one first, then the last seen first.
     public var devices: [AccountDevice]
+    /// The page with the devices after these, and how many there are; nil: these are the last.
+    public var more: (path: PagePath, count: Int)?
+    /// Whether a page with other devices comes before.
+    public var isContinued: Bool
     /// What has happened.
     public var message: Message?
 
     /// A list of devices.
-    public init(header: AccountHeader, devices: [AccountDevice], message: Message? = nil) {
+    public init(
+        header: AccountHeader, devices: [AccountDevice], more: (path: PagePath, count: Int)? = nil,
+        isContinued: Bool = false, message: Message? = nil
+    ) {
         self.header = header
         self.devices = devices
+        self.more = more
+        self.isContinued = isContinued
         self.message = message
     }
 
@@ -73,7 +85,7 @@ public struct DevicesPage: HTMLPage {
             ? "<p class=\"lead\">\(words.noDevices)</p>"
             : """
             <p class="lead">\(words.devicesLead)</p>
-            \(Controls.form(.accountEnd, header.form, items(words)))\(endings(words))
+            \(Controls.form(.accountEnd, header.form, "\(items(words))\(pages(words))\(endings(words))"))
             """
         return header.page(.devices, language, notice: notice(words), content: list)
     }
@@ -87,11 +99,19 @@ public struct DevicesPage: HTMLPage {
         }
     }
 
-    /// One form: the button that is pressed sends the id of its session.
+    private func pages(_ words: any Words) -> HTML? {
+        let links = [
+            isContinued ? Controls.link(.account, words.latestDevices) : nil,
+            more.map { Controls.link($0.path, words.moreDevices($0.count)) },
+        ].compactMap(\.self)
+        return links.isEmpty ? nil : "<p class=\"ways\">\(links.map { "<span>\($0)</span> " as HTML })</p>\n"
+    }
+
+    /// The button that is pressed sends the id of its session.
     private func items(_ words: any Words) -> HTML {
         """
-        \(Controls.hidden(.which, "one"))<ul class="list">
-        \(devices.map { item($0, nil, words) })</ul>
+        <ul class="list">
+        \(devices.map { item($0, $0.phone.map { DisplayName($0) }, words) })</ul>
         """
     }
 
@@ -137,19 +157,22 @@ public struct DevicesPage: HTMLPage {
         let others = ending("others", words.endOthers, words.endOthersBody)
         return """
             <div class="stack">
-            \(devices.count > 1 || devices.contains { !$0.children.isEmpty } ? others : nil)\
+            \(hasOthers ? others : nil)\
             \(ending("all", words.endAll, words.endAllBody))</div>
             """
     }
 
+    private var hasOthers: Bool {
+        isContinued || more != nil || devices.count > 1 || devices.contains { !$0.children.isEmpty }
+    }
+
     /// A button that asks first, without script.
     private func ending(_ which: String, _ title: String, _ body: String) -> HTML {
-        let content: HTML = "\(Controls.hidden(.which, which))\(Controls.button(title, .danger))"
-        return """
-            <details class="ask"><summary>\(title) …</summary>
-            <p>\(body)</p>
-            \(Controls.form(.accountEnd, header.form, content))</details>
+        """
+        <details class="ask"><summary>\(title) …</summary>
+        <p>\(body)</p>
+        \(Controls.button(.which, which, title, .danger))</details>
 
-            """
+        """
     }
 }

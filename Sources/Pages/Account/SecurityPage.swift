@@ -129,6 +129,9 @@ public struct SecurityPage: HTMLPage {
             """
     }
 
+    /// Whether the removal of a passkey leaves neither a password nor a passkey.
+    private var isLastWayIn: Bool { !hasPassword && passkeys?.count == 1 }
+
     private func item(_ passkey: AccountPasskey, _ words: any Words) -> HTML {
         let name = DisplayName(passkey.name)
         let used: HTML? = passkey.usedAt.map {
@@ -152,7 +155,7 @@ public struct SecurityPage: HTMLPage {
             <details class="ask"><summary>\(words.passkeyName)</summary>
             \(Controls.form(.accountPasskeys, header.form, naming))</details>
             <details class="ask"><summary>\(words.passkeyRemove) …</summary>
-            <p>\(words.passkeyRemoveBody)</p>
+            <p>\(words.passkeyRemoveBody)\(isLastWayIn ? " \(words.passkeyRemoveLast)" as HTML : nil)</p>
             \(Controls.form(.accountPasskeys, header.form, removal))</details></li>
 
             """

@@ -18,8 +18,11 @@ public struct PageAsset: Sendable {
         self.bytes = bytes
     }
 
+    /// A module without its indentation and its lines of comment, which no browser reads.
     private static func script(_ bytes: [UInt8]) -> PageAsset {
-        PageAsset(bytes, "js", "text/javascript; charset=utf-8")
+        let lines = bytes.split(separator: UInt8(ascii: "\n")).map { $0.drop { $0 == UInt8(ascii: " ") } }
+        let code = lines.filter { !$0.starts(with: Array("//".utf8)) }.joined(separator: Array("\n".utf8))
+        return PageAsset(Array(code), "js", "text/javascript; charset=utf-8")
     }
 
     static let style = PageAsset(PackageResources.pages_css, "css", "text/css; charset=utf-8")

@@ -101,7 +101,7 @@ public enum FormField: String, CaseIterable, Sendable {
     case decision
     /// The id of the session to end.
     case session
-    /// `one`, `others` or `all`: the sessions to end.
+    /// `one`, `others` or `all`: the sessions to end. Without it, `session` names the one.
     case which
     /// `1`: pause logins; `0`: resume them.
     case pause

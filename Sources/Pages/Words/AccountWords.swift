@@ -21,6 +21,8 @@ protocol AccountWords {
     var endAll: String { get }
     var endAllBody: String { get }
     func ended(_ count: Int) -> String
+    func moreDevices(_ count: Int) -> String
+    var latestDevices: String { get }
     var nothingToEnd: String { get }
     var noDevices: String { get }
 
@@ -55,6 +57,7 @@ protocol AccountWords {
     var passkeyRemove: String { get }
     func passkeyRemove(_ passkey: DisplayName) -> String
     var passkeyRemoveBody: String { get }
+    var passkeyRemoveLast: String { get }
     var passkeyRenamed: String { get }
     var passkeyRemoved: String { get }
     var passkeyGone: String { get }

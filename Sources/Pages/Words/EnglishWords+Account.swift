@@ -22,6 +22,8 @@ extension EnglishWords {
     func ended(_ count: Int) -> String {
         count == 1 ? "One device was signed out." : "\(count) devices were signed out."
     }
+    func moreDevices(_ count: Int) -> String { count == 1 ? "One more device" : "\(count) more devices" }
+    var latestDevices: String { "Devices used last" }
     var nothingToEnd: String { "It was signed out already." }
     var noDevices: String { "You are signed in nowhere." }
 
@@ -59,6 +61,9 @@ extension EnglishWords {
     func passkeyRemove(_ passkey: DisplayName) -> String { "Remove \(passkey.text)" }
     var passkeyRemoveBody: String {
         "Nobody can sign in with it any more. Devices that are signed in stay signed in."
+    }
+    var passkeyRemoveLast: String {
+        "This account has no password and no other passkey: you may not be able to sign in again."
     }
     var passkeyRenamed: String { "The passkey has its new name." }
     var passkeyRemoved: String { "The passkey is removed. Delete it from your device or password manager as well." }

@@ -22,6 +22,8 @@ extension GermanWords {
     func ended(_ count: Int) -> String {
         count == 1 ? "Ein Gerät wurde abgemeldet." : "\(count) Geräte wurden abgemeldet."
     }
+    func moreDevices(_ count: Int) -> String { count == 1 ? "Ein weiteres Gerät" : "\(count) weitere Geräte" }
+    var latestDevices: String { "Zuletzt benutzte Geräte" }
     var nothingToEnd: String { "Es war schon abgemeldet." }
     var noDevices: String { "Sie sind nirgends angemeldet." }
 
@@ -61,6 +63,9 @@ extension GermanWords {
     func passkeyRemove(_ passkey: DisplayName) -> String { "\(passkey.text) entfernen" }
     var passkeyRemoveBody: String {
         "Mit ihm kann sich dann niemand mehr anmelden. Angemeldete Geräte bleiben angemeldet."
+    }
+    var passkeyRemoveLast: String {
+        "Dieses Konto hat kein Passwort und keinen anderen Passkey: Vielleicht können Sie sich nicht mehr anmelden."
     }
     var passkeyRenamed: String { "Der Passkey hat seinen neuen Namen." }
     var passkeyRemoved: String {

@@ -197,6 +197,22 @@ private struct Texts {
                         name: header.name, form: header.form, app: header.app, events: .accountEvents),
                     devices: devices)),
             .init(name: "account-ended", page: DevicesPage(header: header, devices: devices, message: .ended(2))),
+            .init(
+                name: "account-many",
+                page: DevicesPage(
+                    header: header,
+                    devices: (0..<6).map { number in
+                        AccountDevice(
+                            session: text("s\(number)"), name: text("Ada’s iPhone"), app: text("Harbor Bank"),
+                            place: text("Potsdam, Germany"), signedInAt: 1_790_000_000, lastSeenAt: 1_795_000_000,
+                            idleEnd: 1_796_209_600, end: 1_805_552_000,
+                            phone: number == 0 ? text("Pixel 9") : nil)
+                    }, more: (PagePath("/account", ["page": "3"]), 8), isContinued: true, message: .ended(1))),
+            .init(
+                name: "account-security-last-passkey",
+                page: SecurityPage(
+                    header: header, username: text("ada"), hasPassword: false,
+                    passkeys: [AccountPasskey(id: "AQID", name: text("iPhone"), addedAt: 1_790_000_000)])),
             .init(name: "account-nowhere", page: DevicesPage(header: header, devices: [], message: .nothingToEnd)),
             .init(
                 name: "account-security",

@@ -43,12 +43,16 @@ import Testing
 
     @Test func itIsPaged() async throws {
         try await EndpointsFixture.with { stage in
-            for number in 0..<33 { _ = try await stage.logIn(device: "phone-\(number)") }
+            for number in 0..<33 {
+                _ = try await stage.logIn(device: "phone-\(number)\",\"name\":\"The telephone of Grace \(number)")
+            }
             _ = await stage.admin(.post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
             let account = AccountPages(stage)
             var (page, seen, paths) = (try await account.open("/account/activity"), [String](), [String]())
             while true {
                 #expect(page.answer.status == 200)
+                let weight = await account.weight(of: page)
+                #expect((6000...15 * 1024).contains(weight), "\(weight)")
                 seen += lines(page.text)
                 let start = page.text.firstRange(of: "href=\"/account/activity?cursor=")
                 guard let start else { break }

@@ -45,12 +45,45 @@ import Testing
         }
     }
 
+    /// Six to a page, those that were used last first, and no page is heavy, whatever the devices are called.
+    @Test func manyDevicesAreOnSeveralPages() async throws {
+        try await EndpointsFixture.with { stage in
+            var expected: [String] = []
+            for number in 0..<14 {
+                stage.moveClock(to: Int64(number))
+                let name = "The \(number + 10)th telephone of anna"
+                let device = "d\(number)\",\"name\":\"\(name)"
+                expected.insert(try await stage.logIn(device: device).sessionID, at: 0)
+            }
+            let account = AccountPages(stage)
+            var page = try await account.open()
+            var (seen, counts) = ([String](), [Int]())
+            while true {
+                seen += page.sessions
+                counts.append(page.sessions.count)
+                let weight = await account.weight(of: page)
+                #expect((6000...15 * 1024).contains(weight), "\(weight)")
+                #expect(page.text.contains("Sign out all other devices"))
+                guard let next = page.text.firstMatch(of: #/href="(\/account\?page=[0-9]+)">([^<]*)/#) else { break }
+                #expect(next.2 == ["9 more devices", "3 more devices"][counts.count - 1])
+                page = AccountPage(await account.browser.get(String(next.1)))
+            }
+            // The session of the browser itself has no button.
+            #expect(seen == expected && counts == [5, 6, 3])
+            #expect(page.text.contains(">Devices used last<"))
+            for odd in ["0", "-1", "99999999999999999999", "x", "%00", "3&page=1"] {
+                let answer = await account.browser.get("/account?page=\(odd)")
+                #expect(answer.status == 200, "\(odd)")
+            }
+        }
+    }
+
     @Test func oneIsEnded() async throws {
         try await EndpointsFixture.with { stage in
             let (one, two) = (try await stage.logIn(device: "phone-1"), try await stage.logIn(device: "phone-2"))
             let account = AccountPages(stage)
             let page = try await account.open()
-            let form = ["which": "one", "session": one.sessionID]
+            let form = ["session": one.sessionID]
             let after = try await account.act("/account/end", of: page, form)
             #expect(after.text.contains("One device was signed out.") && after.sessions == [two.sessionID])
             #expect(await stage.refresh(one.refresh).string("reason") == "revoked_by_user")

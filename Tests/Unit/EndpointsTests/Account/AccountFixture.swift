@@ -60,6 +60,15 @@ struct AccountPages {
         return AccountPage(await browser.get(try #require(answer.field("Location"))))
     }
 
+    /// The bytes of a page with its style sheet and its modules.
+    func weight(of page: AccountPage) async -> Int {
+        var weight = page.text.utf8.count
+        for file in Set(page.text.matches(of: #/"(\/assets\/[^"]+)"/#).map { String($0.1) }) {
+            weight += await browser.get(file).text.utf8.count
+        }
+        return weight
+    }
+
     /// The kinds of anna's newest events, with their reasons.
     func events() async -> [String] {
         await stage.admin(.get, "/admin/v1/events?limit=200").items.map {
