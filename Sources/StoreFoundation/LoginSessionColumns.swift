@@ -161,7 +161,8 @@ public enum LoginSessionColumns {
         row.add(login.number.map(Int64.init))
         row.add(login.userID)
         row.add(login.authenticatedAt)
-        write(login.claim, askedOf: login.request.backchannel?.userID, to: &row)
+        let request = login.request
+        write(login.claim, askedOf: request.backchannel?.userID ?? request.invitation?.userID, to: &row)
         row.add(Int64(login.wrongFactors))
         row.add(login.answeredAt)
         row.add(login.inputUntil)
@@ -171,7 +172,7 @@ public enum LoginSessionColumns {
         row.add(list: login.answered.map { "\($0.key):\($0.answer.rawValue)" })
     }
 
-    /// - Parameter userID: the user whose phones find the login before one has claimed it; nil: no user is named.
+    /// - Parameter userID: the user whose logins have this one among them before a phone has claimed it; nil: no user is named.
     private static func write(
         _ claim: LoginSession.Claim?, askedOf userID: Identifier<User>?, to row: inout some WrittenRow
     ) {

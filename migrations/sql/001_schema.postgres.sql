@@ -303,7 +303,7 @@ CREATE TABLE logins (
     poll_hash bytea, -- SHA-256 of the secret of the device
     number_shown bigint, -- on the device, 10 to 99
     phone_session_id uuid, -- of the phone that has claimed it; null: none
-    phone_user_id uuid, -- its user; before the claim the user whom a backend asks (CIBA)
+    phone_user_id uuid, -- its user; before the claim the user whom a backend asks (CIBA), or of the invitation
     phone_client_id text,
     phone_device_id text,
     arrival text, -- 'scanned', 'linked', 'pushed', 'typed' or 'in_app'

@@ -298,7 +298,7 @@ CREATE TABLE logins (
     poll_hash BLOB, -- SHA-256 of the secret of the device
     number_shown INTEGER, -- on the device, 10 to 99
     phone_session_id BLOB, -- of the phone that has claimed it; null: none
-    phone_user_id BLOB, -- its user; before the claim the user whom a backend asks (CIBA)
+    phone_user_id BLOB, -- its user; before the claim the user whom a backend asks (CIBA), or of the invitation
     phone_client_id TEXT,
     phone_device_id TEXT,
     arrival TEXT, -- 'scanned', 'linked', 'pushed', 'typed' or 'in_app'

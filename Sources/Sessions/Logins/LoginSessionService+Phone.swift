@@ -128,13 +128,15 @@ extension LoginSessionService {
         }
     }
 
-    /// The logins of a user, the newest first.
+    /// The logins of a user, the newest first. An invitation that waits for a further phone is for no phone that is there.
     public func logins(
         of userID: Identifier<User>, after cursor: SessionCursor?, limit: Int
     ) async throws(ServiceError) -> Page<LoginSession> {
-        try await inStore { () async throws(StoreError) in
+        let page = try await inStore { () async throws(StoreError) in
             try await store.loginSessions(ofUser: userID, state: nil, after: cursor, limit: limit)
         }
+        return Page(
+            items: page.items.filter { $0.kind != .enrolment || $0.claim != nil }, nextCursor: page.nextCursor)
     }
 
     /// The living logins of a user once they differ from `version`, at most after `patience`; with the new version.

@@ -58,7 +58,8 @@ extension Store {
         try await read(.short) { (reader) throws(TransactionError) in try reader.loginSession(key).value() }
     }
 
-    /// The logins with a phone, the newest first: those that phones of a user have claimed, and those in a state, if given.
+    /// The logins with a phone, the newest first: those that phones of a user have claimed or that invite the user, and
+    /// those in a state, if given.
     public func loginSessions(
         ofUser userID: Identifier<User>?, state: String?, after cursor: SessionCursor?, limit: Int
     ) async throws(StoreError) -> Page<LoginSession> {

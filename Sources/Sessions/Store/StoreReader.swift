@@ -121,8 +121,8 @@ public protocol StoreReader {
     /// Whether the phone with that session has claimed a login that is not over.
     func hasLoginSessions(ofPhone sessionID: Identifier<Session>) -> Answer<Bool>
 
-    /// The logins with a phone, the newest first: those that phones of a user have claimed or a backend has requested of the
-    /// user, and those in a state, if given.
+    /// The logins with a phone, the newest first: those that phones of a user have claimed, that invite the user or that a backend
+    /// has requested of the user, and those in a state, if given.
     func loginSessions(
         ofUser userID: Identifier<User>?, state: String?, after cursor: SessionCursor?, limit: Int
     ) -> Answer<[LoginSession]>

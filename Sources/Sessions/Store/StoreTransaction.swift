@@ -118,7 +118,7 @@ public protocol StoreTransaction: StoreReader {
     /// The living logins that depend on the session of a phone, in the order of their ids, for update.
     func loginSessionsForUpdate(ofPhone sessionID: Identifier<Session>) -> Answer<[LoginSession]>
 
-    /// The living logins that phones of a user have claimed, in the order of their ids, for update.
+    /// The living logins that phones of a user have claimed or that invite the user, in the order of their ids, for update.
     func livingLoginSessionsForUpdate(ofUser userID: Identifier<User>) -> Answer<[LoginSession]>
 
     /// Marks all logins whose account is that user as those of a deleted user.

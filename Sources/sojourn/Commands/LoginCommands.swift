@@ -9,7 +9,8 @@ enum LoginCommands {
     private static let list = Command.admin(
         ["login", "list"], "Lists logins with a phone, the newest first.",
         options: Command.Option.page + [
-            Command.Option("--user", "USER", "those that phones of this user have claimed"),
+            Command.Option(
+                "--user", "USER", "those that phones of this user have claimed, and invitations of the user"),
             Command.Option("--state", "STATE", "those in this state: \(LoginState.words.joined(separator: ", "))"),
         ],
         examples: ["sojourn login list --user ada", "sojourn login list --state ACTIVE"],

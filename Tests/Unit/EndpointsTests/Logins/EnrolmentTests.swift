@@ -47,6 +47,27 @@ struct EnrolmentTests {
         }
     }
 
+    @Test("An invitation of a user is among the user's logins before a phone has it, for admins alone")
+    func unclaimed() async throws {
+        try await EndpointsFixture.with { stage in
+            let tokens = try await stage.logIn()
+            let made = await stage.admin(.post, "/admin/v1/invitations", #"{"user":"username:anna"}"#)
+            let id = try #require(made.string("login_id"), "\(made.text)")
+            _ = await stage.admin(.post, "/admin/v1/invitations", #"{"username":"ada"}"#)
+            func found(_ query: String) async -> [String] {
+                await stage.admin(.get, "/admin/v1/logins?user=username:anna\(query)").items
+                    .compactMap { $0.string("login_id") }
+            }
+            #expect(await found("") == [id])
+            #expect(await found("&state=STARTING") == [id])
+            #expect(await found("&state=ACTIVE").isEmpty)
+            #expect(await stage.call(.get, "/v1/me/logins", bearer: tokens.access).items.isEmpty)
+            _ = try await InvitedPhone(stage, made)
+            #expect(await found("") == [id])
+            #expect(await found("&state=STARTING").isEmpty)
+        }
+    }
+
     @Test("A retry of any act with its key gets the same answer; the tokens for ten minutes")
     func retries() async throws {
         try await EndpointsFixture.with { stage in
