@@ -1,10 +1,19 @@
 internal import HTTP
 internal import Sessions
+internal import Telemetry
 
 extension Endpoints {
     /// `GET /admin/v1/logout-receivers`: lists the clients that get logout tokens, and what they have not taken.
     func listLogoutReceivers(_ call: Call) async throws -> Response {
         try .json(ListAnswer(try await services.administration.logoutReceivers().map(LogoutReceiverAnswer.init)))
+    }
+
+    /// `POST /admin/v1/deliveries/retry`: lets this node try everything that receivers have not taken again, without waiting any
+    /// longer.
+    func retryDeliveries(_ call: Call) async throws -> Response {
+        context.deliveries.retry()
+        logger.notice("an admin lets deliveries be tried again", ["actor": .string(call.actor)])
+        return .noContent
     }
 }
 

@@ -17,13 +17,13 @@ struct BulkFilter: Sendable {
 
     static let names = ["client", "age", "unused", "platform", "version", "method"]
 
-    init(_ value: (String) -> String?) {
-        client = value("client")
-        age = value("age")
-        unused = value("unused")
-        platform = value("platform")
-        version = value("version")
-        method = value("method")
+    init(_ value: (String) throws -> String?) rethrows {
+        client = try value("client")
+        age = try value("age")
+        unused = try value("unused")
+        platform = try value("platform")
+        version = try value("version")
+        method = try value("method")
     }
 
     /// The names and values of the query, those that are set.
@@ -61,13 +61,18 @@ extension Endpoints {
     /// `GET /console/bulk?…&cursor=`: the living sessions that match, and a form that ends those of this page.
     func showConsoleBulk(_ call: Call) async throws -> Response {
         try await console(call) { stay in
-            let query = stay.query
-            let filter = BulkFilter { name in query[name].flatMap { $0.isEmpty ? nil : $0 } }
+            let query = try QueryParameters(call, known: BulkFilter.names + ["cursor"] + ConsoleStay.ownParameters)
+            let filter = try BulkFilter(query.text)
             let view = ConsoleView(stay, self)
             guard !filter.pairs.isEmpty, filter.isReadable else {
                 return view.bulk(filter, nil, isFirst: true).response()
             }
-            let cursor = query["cursor"].flatMap { Identifier<Session>($0) }
+            let cursor = try query.text("cursor").map { text in
+                guard let id = Identifier<Session>(text) else {
+                    throw RequestProblem.invalid("cursor", "must be a next_cursor of this list")
+                }
+                return id
+            }
             let now = stay.now
             let found = try await services.administration.searchSessions(
                 after: cursor, limit: ConsoleView.rowsMax, isOver: budget(Self.bulkBudget)
@@ -81,17 +86,21 @@ extension Endpoints {
         try await consoleForm(call, of: .consoleBulk, needing: .owner) { stay, form in
             let ids = (form["sessions"] ?? "").split(separator: " ").prefix(ConsoleView.rowsMax)
                 .compactMap { Identifier<Session>($0) }
-            var count = 0
+            let administration = services.administration
+            // Some may have ended since the list was shown, and some end with others of the list.
+            var living: [Identifier<Session>] = []
             for id in ids {
-                do throws(ServiceError) {
-                    try await services.administration.endSession(id, by: stay.origin)
-                    count += 1
-                } catch {
-                    guard case .notFound = error else { throw error }
+                let record = try await known { () async throws(ServiceError) in try await administration.session(id) }
+                if let record, context.policy.ending(of: record, at: stay.now) == nil { living.append(id) }
+            }
+            for id in living {
+                _ = try await known { () async throws(ServiceError) in
+                    try await administration.endSession(id, by: stay.origin)
                 }
             }
             let filter = BulkFilter { form.value($0) }
-            return Self.redirect(to: stay.path(ConsoleView.path(of: filter, after: nil), saying: "revoked \(count)"))
+            return Self.redirect(
+                to: stay.path(ConsoleView.path(of: filter, after: nil), saying: "revoked \(living.count)"))
         }
     }
 }

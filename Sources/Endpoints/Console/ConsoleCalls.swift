@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import HTTP
 internal import JSON
+internal import OAuth
 internal import Pages
 internal import Sessions
 
@@ -62,6 +63,31 @@ extension Endpoints {
         let end = stopwatch() + duration.components.seconds * 1_000_000_000
         return { [stopwatch] in stopwatch() >= end }
     }
+}
+
+/// What a form was filled with when it was shown, in a few characters. A form that comes back after another admin's change would
+/// undo that change.
+struct FormMark: Hashable, Sendable {
+    /// The name of the hidden field.
+    static let name = "was"
+
+    let text: String
+
+    init(_ values: [String: JSONValue]) {
+        text = Base64URL.encode(Array(sha256(JSONAnswer.encodeOrEmpty(values)).prefix(9)))
+    }
+
+    /// The hidden field.
+    var field: ConsoleField { .hidden(Self.name, text) }
+
+    /// Whether a form was filled with something else.
+    func isOlder(in form: FormParameters) -> Bool { form.value(Self.name).map { $0 != text } ?? false }
+
+    /// What the page then says.
+    static let notice: (look: ConsoleLook, text: ConsoleText) = (
+        .bad,
+        "Another admin has made a change since this page was shown, so nothing has happened. This is how it is now."
+    )
 }
 
 /// Why a call of a form was refused.

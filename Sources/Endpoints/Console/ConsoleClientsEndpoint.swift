@@ -47,6 +47,9 @@ extension Endpoints {
                 return refused(error)
             }
             let made = ConsoleCall(method: .patch, path: path, body: changes)
+            if FormMark(ClientForm.members(of: client)).isOlder(in: parameters) {
+                return view.client(client, Self.form(of: client), notice: FormMark.notice).response(.conflict)
+            }
             if parameters["act"] == "preview" { return view.client(client, form, preview: made).response() }
             switch try await attempt(made, for: stay) {
             case .failure(let refusal): return refused(refusal)

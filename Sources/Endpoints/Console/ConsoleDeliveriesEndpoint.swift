@@ -2,7 +2,6 @@ internal import HTTP
 internal import OAuth
 internal import Pages
 internal import Sessions
-internal import Telemetry
 
 /// What is sent to other programs, in the console.
 extension Endpoints {
@@ -38,8 +37,7 @@ extension Endpoints {
                     return try await consoleDeliveriesPage(stay, notice).response(.unprocessable)
                 }
             }
-            context.deliveries.retry()
-            logger.notice("an admin lets deliveries be tried again", ["actor": .string(stay.call.actor)])
+            _ = try await run(ConsoleView.retry, for: stay)
             return Self.redirect(to: stay.path(.consoleDeliveries, saying: "retried"))
         }
     }

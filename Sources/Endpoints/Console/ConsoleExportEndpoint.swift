@@ -4,7 +4,7 @@ internal import Sessions
 
 extension Endpoints {
     /// The largest number of events in one file.
-    private static let exportMax = 10_000
+    static let exportMax = 10_000
 
     /// `GET /console/events.jsonl?…`: the newest events that match, one JSON object on each line, as the admin API answers them.
     func exportConsoleEvents(_ call: Call) async throws -> Response {

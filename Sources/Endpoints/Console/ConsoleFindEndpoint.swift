@@ -16,7 +16,8 @@ extension Endpoints {
         try await consoleForm(call, of: .console, needing: .read) { stay, form in
             let text = Self.trimmed(form.value("q") ?? "")
             let view = ConsoleView(stay, self)
-            guard !text.isEmpty, text.utf8.count <= 8192 else { return Self.redirect(to: PagePath.console.text) }
+            guard !text.isEmpty else { return Self.redirect(to: PagePath.console.text) }
+            guard text.utf8.count <= 8192 else { return view.find(lookedFor: "").response(.notFound) }
             if let token = try await services.accessTokens.inspect(text) {
                 return view.explanation(of: token, idToken: services.hostedLogin.hint(text)).response()
             }
@@ -56,17 +57,28 @@ extension Endpoints {
             return ConsoleView.path(ofUser: id)
         }
         if let user = try await administration.user(called: text) { return ConsoleView.path(ofUser: user.id) }
-        return nil
+        // A user with the name of a client is nearer than the client, because most questions are about users.
+        if try await administration.clients().contains(where: { $0.id == text }) {
+            return PagePath.consoleClients.appending(text)
+        }
+        let keys = administration.signingKeys().map(\.id) + (try await administration.adminKeys()).map(\.id)
+        if keys.contains(text) { return .consoleKeys }
+        // Logs and databases of others write ids in upper case and with hyphens.
+        let plain = text.lowercased().replacing("-", with: "")
+        return plain != text && Identifier<Session>(plain) != nil ? try await place(of: plain) : nil
     }
 
-    /// The text without white space around it, and without the name of an authentication scheme before a token.
+    /// The text without white space and quotation marks around it, and without the name of an authentication scheme before a token.
     private static func trimmed(_ text: String) -> String {
         var text = text[...]
-        while let first = text.first, first.isWhitespace { text.removeFirst() }
-        while let last = text.last, last.isWhitespace { text.removeLast() }
-        for scheme in ["Authorization: ", "Bearer ", "DPoP "] where text.hasPrefix(scheme) {
-            text = text.dropFirst(scheme.count)
+        func isOutside(_ character: Character) -> Bool { character.isWhitespace || "\"'".contains(character) }
+        while let first = text.first, isOutside(first) { text.removeFirst() }
+        while let last = text.last, isOutside(last) { text.removeLast() }
+        for scheme in ["authorization:", "bearer ", "dpop "] {
+            while let first = text.first, first.isWhitespace { text.removeFirst() }
+            if text.prefix(scheme.count).lowercased() == scheme { text = text.dropFirst(scheme.count) }
         }
+        while let first = text.first, first.isWhitespace { text.removeFirst() }
         return String(text)
     }
 }

@@ -8,9 +8,9 @@ extension Endpoints {
     /// `GET /console/logins?user=&state=&cursor=`: the logins with a phone, the newest first.
     func showConsoleLogins(_ call: Call) async throws -> Response {
         try await console(call) { stay in
-            let query = stay.query
-            let text = query["user"].flatMap { $0.isEmpty ? nil : $0 }
-            let state = query["state"].flatMap { LoginState.words.contains($0) ? $0 : nil }
+            let query = try QueryParameters(call, known: ["user", "state", "cursor"] + ConsoleStay.ownParameters)
+            let text = try query.text("user")
+            let state = try query.text("state").flatMap { LoginState.words.contains($0) ? $0 : nil }
             let view = ConsoleView(stay, self)
             var user: User?
             if let text {
@@ -19,7 +19,7 @@ extension Endpoints {
                     return view.logins(.init(name: text, state: state, isUnknown: true), nil).response(.notFound)
                 }
             }
-            let cursor = query["cursor"].flatMap { SessionCursor($0) }
+            let cursor = try query.sessionCursor()
             let page = try await services.loginSessions.logins(
                 ofUser: user?.id, state: state, after: cursor, limit: ConsoleView.rowsMax)
             let filter = ConsoleView.LoginFilter(

@@ -8,10 +8,19 @@ extension Endpoints {
     /// `GET /console/now?live=1`: figures of this node, and the newest events of all.
     func showConsoleNow(_ call: Call) async throws -> Response {
         try await console(call) { stay in
-            let events = try await services.administration.events(before: nil, limit: 1000)
-            let isLive = stay.query["live"] == "1"
+            let events = try await services.administration.events(before: nil, limit: ConsoleView.eventsMax)
             return ConsoleView(stay, self)
-                .now(metrics.history.last(60), running: metrics.history.running, events, isLive: isLive).response()
+                .now(metrics.history.last(60), running: metrics.history.running, events, isLive: stay.call.isOfLivePage)
+                .response()
         }
+    }
+}
+
+extension Call {
+    /// Whether the page of the answer loads itself again and again. Such a request is no use, or a browser would stay in that nobody
+    /// uses.
+    var isOfLivePage: Bool {
+        request.target.path == PagePath.consoleNow.text
+            && AuthorizationParameters((try? request.queryItems()) ?? [])["live"] == "1"
     }
 }

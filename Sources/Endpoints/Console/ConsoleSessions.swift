@@ -72,12 +72,14 @@ final class ConsoleSessions: Sendable {
         return secret
     }
 
-    /// The admin key of a cookie; nil if the browser was idle for too long, or has left. This counts as use.
-    func keyID(of secret: String, at now: Instant) -> String? {
+    /// The admin key of a cookie; nil if the browser was idle for too long, or has left.
+    ///
+    /// - Parameter isUse: whether the request counts as use, as one that a page makes by itself does not.
+    func keyID(of secret: String, at now: Instant, isUse: Bool) -> String? {
         state.withLock { state in
             let hash = Self.hash(secret)
             guard let stay = state.stays[hash], stay.isLiving(at: now) else { return nil }
-            state.stays[hash]?.usedAt = max(now, stay.usedAt)
+            if isUse { state.stays[hash]?.usedAt = max(now, stay.usedAt) }
             return stay.keyID
         }
     }

@@ -29,6 +29,10 @@ extension Endpoints {
             if parameters["act"] == "change" {
                 let call = ConsoleCall(method: .put, path: "/settings/sessions", body: body)
                 guard stay.may(.owner) else { return view.refusal(.owner).response(.forbidden) }
+                if SettingsForm(settings.sessions).mark.isOlder(in: parameters) {
+                    return view.settings(settings, SettingsForm(settings.sessions), nil, FormMark.notice)
+                        .response(.conflict)
+                }
                 switch try await attempt(call, for: stay) {
                 case .success: return Self.redirect(to: stay.path(.consoleSettings, saying: "changed"))
                 case .failure(let refusal):
@@ -36,9 +40,14 @@ extension Endpoints {
                         .unprocessable)
                 }
             }
-            let preview = try await services.administration.preview(
-                form.sessionSettings(instead: settings.sessions), isOver: budget(Self.previewBudget))
-            return view.settings(settings, form, preview).response()
+            do throws(ServiceError) {
+                let preview = try await services.administration.preview(
+                    form.sessionSettings(instead: settings.sessions), isOver: budget(Self.previewBudget))
+                return view.settings(settings, form, preview).response()
+            } catch {
+                guard case .invalid(_, let detail) = error else { throw error }
+                return view.settings(settings, form, nil, (.bad, "\(sentence: detail).")).response(.unprocessable)
+            }
         }
     }
 }
@@ -61,6 +70,9 @@ struct SettingsForm: Sendable {
         ]
         limitsMaximum = settings.offlineSessionMaxLimited
     }
+
+    /// The mark of the settings that the form shows.
+    var mark: FormMark { FormMark(body ?? [:]) }
 
     /// The form that was sent.
     init(_ form: FormParameters) {

@@ -31,6 +31,9 @@ struct ConsoleStay: Sendable {
     /// Whether `form` is that of a page which this browser was shown, and goes to where this request went.
     func sent(_ form: FormParameters) -> Bool { flow.isToken(form[.csrf], of: call.request.target.path, key.id) }
 
+    /// The parameters that `path(_:saying:)` adds.
+    static let ownParameters = ["done", "t"]
+
     /// The path of a page with what it shall say, and a token, so that no link makes the page say it.
     func path(_ page: PagePath, saying word: String) -> String {
         let base = String(page.text.prefix { $0 != "?" })
@@ -66,7 +69,9 @@ extension Endpoints {
         if isForm { try checkConsoleOrigin(call, transport) }
         let now = context.clock.now
         for secret in call.cookies(PageCookie.console.name(transport)) {
-            guard let flow = FlowSecret(secret), let id = consoleSessions.keyID(of: secret, at: now) else { continue }
+            guard let flow = FlowSecret(secret),
+                let id = consoleSessions.keyID(of: secret, at: now, isUse: !call.isOfLivePage)
+            else { continue }
             let keys = try await services.administration.adminKeys()
             guard let key = keys.first(where: { $0.id == id }), key.expiresAt.map({ now < $0 }) ?? true else {
                 continue

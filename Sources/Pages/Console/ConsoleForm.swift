@@ -144,10 +144,10 @@ public struct ConsoleAct: Sendable {
             """
     }
 
-    /// A command that can be copied.
+    /// A command that can be copied. It is whole, because a part of one does something else.
     static func command(_ text: String) -> HTML {
         """
-        <div class="command"><pre tabindex="0"><code>\(DisplayName(text, max: 2000).text)</code></pre>\
+        <div class="command"><pre tabindex="0"><code>\(text)</code></pre>\
         <button type="button" class="link" hidden data-copy>Copy</button></div>
 
         """

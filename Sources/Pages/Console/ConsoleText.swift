@@ -53,6 +53,12 @@ public struct ConsoleText: Sendable, ExpressibleByStringInterpolation {
             pieces.append("<strong>\(ConsoleText(text).html)</strong>")
         }
 
+        /// Appends a network address. One of IPv4 stands on one line, however narrow its column is.
+        public mutating func appendInterpolation(address text: String) {
+            let html = ConsoleText(text).html
+            pieces.append(text.utf8.count <= 15 ? "<span class=\"address\">\(html)</span>" : html)
+        }
+
         /// Appends a sentence of this program, whole.
         public mutating func appendInterpolation(sentence text: String) { pieces.append("\(text)") }
 

@@ -16,10 +16,16 @@ public struct SettingsPreview: Hashable, Sendable {
 extension Administration {
     private static let stepLimit = 500
 
-    /// Looks at a sample of the living sessions, beginning at a random one, until `isOver` or until all were seen.
+    /// Looks at a sample of the living sessions, beginning at a random one, until `isOver` or until all were seen. Throws `invalid`
+    /// for settings that a change refuses.
     public func preview(
         _ settings: SessionSettings, isOver: () -> Bool
     ) async throws(ServiceError) -> SettingsPreview {
+        let catalogue = try await inStore { () async throws(StoreError) in try await store.catalogue() }
+        let problem = Lifetimes.problem(
+            settings: settings, clients: Array(catalogue.clients.values),
+            absoluteMaximum: policy.absoluteMaximum(beside: catalogue.settings))
+        if let problem { throw .invalid(member: "settings", detail: problem) }
         var preview = SettingsPreview()
         let start = Identifier<Session>(random: context.random)
         var (cursor, hasWrapped) = (Optional(start), false)

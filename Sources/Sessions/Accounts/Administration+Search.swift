@@ -27,12 +27,15 @@ extension Administration {
         try await inStore { () async throws(StoreError) in try await store.events(before: cursor, limit: limit) }
     }
 
+    /// The events that one step of a search reads.
+    public static let readsMax = 20_000
+
     /// One step of a search through the audit trail, from the newest event to the oldest. It reads at most `reads` events, so
     /// that no search takes long.
     ///
     /// - Returns: up to `limit` events that match, and the cursor from which the search goes on; nil: the trail ends.
     public func searchEvents(
-        before cursor: Int64?, limit: Int, reads: Int = 20_000, matching isMatch: (AuditEvent) -> Bool
+        before cursor: Int64?, limit: Int, reads: Int = Administration.readsMax, matching isMatch: (AuditEvent) -> Bool
     ) async throws(ServiceError) -> (events: [RecordedEvent], next: Int64?) {
         var (found, cursor, left) = ([RecordedEvent](), cursor, reads)
         while left > 0 {

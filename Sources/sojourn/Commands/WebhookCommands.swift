@@ -1,11 +1,22 @@
 import Configuration
+import HTTP
 import JSON
 import Notifications
 import Server
 
-/// `sojourn webhook …`
+/// `sojourn webhook test · retry`
 enum WebhookCommands {
-    static let all = [test]
+    static let all = [test, retry]
+
+    private static let retry = Command.admin(
+        ["webhook", "retry"], "Tries again now what webhooks and other receivers have not taken.",
+        discussion: """
+            The server waits longer and longer between two tries. This ends the wait at the server's node, for webhooks, logout
+            tokens and streams of security events alike.
+            """,
+        examples: ["sojourn webhook retry"],
+        send: { connection, _ async throws(Failure) in try await connection.send(.post, ["deliveries", "retry"]) },
+        show: { _, _ in "what waits is tried again now" })
 
     private static let test = Command(
         path: ["webhook", "test"], summary: "Sends a signed message to a webhook, and says what it answers.",

@@ -72,8 +72,7 @@ extension ConsoleView {
             fields: [.hidden("sessions", ids.joined(separator: " "))]
                 + filter.pairs.map { ConsoleField.hidden($0.name, $0.value) },
             button: "End these \(count)", isDestructive: true,
-            curl: "for id in \(ids.prefix(3).joined(separator: " "))\(ids.count > 3 ? " …" : ""); do "
-                + curl(.delete, "/sessions/").replacing("/sessions/", with: "/sessions/$id") + "; done",
-            command: "sojourn session end \(ids.first ?? "…")")
+            curl: curl(deleting: ids, below: "/sessions"),
+            command: Self.loop(over: ids, "sojourn session end $id"))
     }
 }

@@ -44,7 +44,12 @@ extension ConsoleView {
             blocks.append(
                 .section(
                     "Change",
-                    [.editor(ConsoleEditor(path, fields: fields(form), save: "Save", preview: "Show the call"))]))
+                    [
+                        .editor(
+                            ConsoleEditor(
+                                path, fields: fields(form) + [FormMark(ClientForm.members(of: client)).field],
+                                save: "Save", preview: "Show the call"))
+                    ]))
         }
         if !client.hostedLogin.redirectURIs.isEmpty { blocks.append(redirectTest(client, path)) }
         blocks.append(snippets(client))
@@ -130,7 +135,6 @@ extension ConsoleView {
     }
 
     private func acts(on client: Client, _ path: PagePath) -> [ConsoleAct] {
-        let quoted = Self.quoted(client.id)
         let url = "/clients/\(PercentEncoding.encode(client.id))"
         var acts: [ConsoleAct] = []
         if client.authenticationMethod.hasSecret {
@@ -140,14 +144,14 @@ extension ConsoleView {
                     question: "Make a new secret for \(name: client.id)? The old one is refused at once.",
                     button: "Make a new secret", isDestructive: true,
                     curl: curl(ConsoleCall(method: .patch, path: url, body: ["rotate_secret": .bool(true)])),
-                    command: "sojourn client update \(quoted) --rotate-secret"))
+                    command: "sojourn client update --rotate-secret \(Self.operands(client.id))"))
         }
         acts.append(
             ConsoleAct(
                 path, "delete", label: "Delete this client",
                 question: "Delete the client \(name: client.id) and end all its sessions? They cannot be brought back.",
                 button: "Delete \(DisplayedName.cut(client.id))", isDestructive: true, curl: curl(.delete, url),
-                command: "sojourn client delete \(quoted)"))
+                command: "sojourn client delete \(Self.operands(client.id))"))
         return acts
     }
 

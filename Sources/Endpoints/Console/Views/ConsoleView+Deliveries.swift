@@ -15,6 +15,9 @@ extension ConsoleView {
         }
     }
 
+    /// The call that lets everything be tried again.
+    static let retry = ConsoleCall(method: .post, path: "/deliveries/retry")
+
     /// The webhooks, the receivers of logout tokens, and the streams of security events.
     func deliveries(
         _ deliveries: Deliveries, _ notice: (look: ConsoleLook, text: ConsoleText)? = nil
@@ -61,10 +64,7 @@ extension ConsoleView {
                     ConsoleAct(
                         .consoleDeliveries, "retry", label: "Try again now",
                         question: "Try everything that has failed at this node again, without waiting any longer?",
-                        button: "Try again now", curl: curl(.get, "/logout-receivers"),
-                        command: webhooks.first { $0.failingSince != nil }.map {
-                            "sojourn webhook test \(Self.quoted($0.name))"
-                        })
+                        button: "Try again now", curl: curl(Self.retry), command: "sojourn webhook retry")
                 ]))
         }
         return page(

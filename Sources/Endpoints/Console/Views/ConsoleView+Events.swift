@@ -19,7 +19,9 @@ extension ConsoleView {
         }
         let file = Self.path(of: filter, before: nil).text.replacing("/console/events", with: "/console/events.jsonl")
         if let file = PagePath(checking: file) {
-            blocks.append(.text("\(link: file, "Save as a file (JSON lines)")"))
+            let (most, read) = (Endpoints.exportMax, Administration.readsMax)
+            let limit = "at most \(most) events; a filter looks at the newest \(read)."
+            blocks.append(.text("\(link: file, "Save as a file (JSON lines)"): \(sentence: limit)"))
         }
         return page(.events, "Events", lead: "What has happened, the newest first.", blocks)
     }

@@ -15,8 +15,8 @@ extension ConsoleView {
             blocks.append(
                 .text(
                     """
-                    Paste what you have: a username or an e-mail address, the id of a user, a session or a login, the id of a \
-                    request or a device from a log, or a token: the console says what it is.
+                    Paste what you have: a username or an e-mail address, the id of a user, a session, a login, a client or a \
+                    key, the id of a request or a device from a log, or a token: the console says what it is.
                     """))
         }
         return page(
@@ -24,10 +24,10 @@ extension ConsoleView {
         )
     }
 
-    private static let unreadable: ConsoleText = "This is too long for a name and no token."
+    private static let unreadable: ConsoleText = "This is too long for a name, and no token that can be read."
 
     private static func nothing(named text: String) -> ConsoleText {
-        "No user, session or login has the name or id \(name: text)."
+        "No user, session, login, client or key has the name or id \(name: text)."
     }
 
     private func searchField(_ text: String) -> ConsoleBlock {

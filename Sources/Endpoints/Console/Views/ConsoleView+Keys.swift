@@ -101,7 +101,7 @@ extension ConsoleView {
                 new ones by a refresh.
                 """,
             fields: [.hidden("key", key.id)], button: "Withdraw \(key.id.prefix(8))…", isDestructive: true,
-            curl: curl(.delete, "/keys/\(key.id)"), command: "sojourn key withdraw \(key.id)")
+            curl: curl(.delete, "/keys/\(key.id)"), command: "sojourn key withdraw \(Self.operands(key.id))")
     }
 
     private var creation: ConsoleAct {

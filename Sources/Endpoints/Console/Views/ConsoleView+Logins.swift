@@ -35,7 +35,11 @@ extension ConsoleView {
         var blocks: [ConsoleBlock] = [.form(Self.form(of: filter))]
         if let user = filter.user {
             blocks.append(
-                .text("Logins that phones of \(link: Self.path(ofUser: user.id), user.username) have claimed."))
+                .text(
+                    """
+                    Logins that phones of \(link: Self.path(ofUser: user.id), user.username) have claimed, and invitations of \
+                    the user.
+                    """))
         }
         if let logins {
             blocks.append(
@@ -204,10 +208,6 @@ extension ConsoleView {
     private func outcome(_ login: LoginSession) -> ConsoleText {
         guard let cause = login.cause else { return "\(login.history.rawValue)" }
         return "\(login.history.rawValue): \(Self.plain(cause.rawValue))"
-    }
-
-    private func from(_ address: String?) -> ConsoleText {
-        "\([address, address.flatMap { endpoints.placeName($0) }].compactMap(\.self).joined(separator: ", "))"
     }
 
     private func device(_ facts: LoginFacts) -> [(name: String, value: ConsoleText)] {

@@ -3,6 +3,8 @@ internal import Pages
 internal import Sessions
 
 extension ConsoleView {
+    /// How many events are read for the page.
+    static let eventsMax = 1000
     /// How often a live page is loaded again.
     private static let liveSeconds = 5
 
@@ -27,7 +29,7 @@ extension ConsoleView {
                             chart(
                                 "Refreshes per minute", all, .refresh, bad: "refused", Self.isRefusal),
                             chart("Logins per minute", all, .login, bad: "failed") { $0 != "started" },
-                            endings("Sessions that began and ended, per minute", newest, all),
+                            endings(newest, all),
                         ])
                     ]),
                 .section("Refreshes by outcome, in the last hour", [.shares(outcomes(all))]),
@@ -82,10 +84,14 @@ extension ConsoleView {
         return "\(hour < 10 ? "0" : "")\(hour):\(rest < 10 ? "0" : "")\(rest) UTC"
     }
 
-    /// By the newest events, which all nodes have written.
-    private func endings(
-        _ title: String, _ events: [RecordedEvent], _ minutes: [OutcomeHistory.Minute]
-    ) -> ColumnChart {
+    /// By the newest events, which all nodes have written. The minutes before them are left out, because they are not known.
+    private func endings(_ events: [RecordedEvent], _ minutes: [OutcomeHistory.Minute]) -> ColumnChart {
+        let isWhole = events.count < Self.eventsMax
+        // The minute of the oldest event has others that were not read.
+        let first = isWhole ? nil : events.last.map { $0.event.at.secondsSinceEpoch / 60 + 1 }
+        let minutes = minutes.enumerated().filter { index, minute in
+            index == minutes.count - 1 || first.map { minute.number >= $0 } ?? true
+        }.map(\.element)
         var (began, ended) = ([Int64: Int](), [Int64: Int]())
         for event in events {
             let minute = event.event.at.secondsSinceEpoch / 60
@@ -96,7 +102,8 @@ extension ConsoleView {
             }
         }
         return ColumnChart(
-            title, marked: "ended",
+            "Sessions that began and ended, per minute" + (isWhole ? "" : ", by the newest \(events.count) events"),
+            marked: "ended",
             columns: minutes.map { minute in
                 let (new, old) = (began[minute.number] ?? 0, ended[minute.number] ?? 0)
                 return ColumnChart.Column(Self.clock(minute), total: new + old, marked: old)

@@ -18,7 +18,8 @@ extension ConsoleView {
                     button: "What would happen?"))
         ]
         if let preview {
-            blocks.append(.section("What would happen", [.explanation(sentences(preview))] + change(form)))
+            blocks.append(
+                .section("What would happen", [.explanation(sentences(preview))] + change(form, instead: settings)))
         }
         blocks.append(
             .section(
@@ -75,7 +76,7 @@ extension ConsoleView {
         ]
     }
 
-    private func change(_ form: SettingsForm) -> [ConsoleBlock] {
+    private func change(_ form: SettingsForm, instead settings: Settings) -> [ConsoleBlock] {
         guard stay.may(.owner), let body = form.body else { return [] }
         let call = ConsoleCall(method: .put, path: "/settings/sessions", body: body)
         let hidden = form.texts.sorted { $0.key < $1.key }.map { ConsoleField.hidden($0.key, $0.value) }
@@ -88,7 +89,8 @@ extension ConsoleView {
                 ConsoleAct(
                     .consoleSettings, "change", label: "Change the settings",
                     question: "Change the settings of all clients and sessions to these values?",
-                    fields: hidden + limited, button: "Change the settings", isDestructive: true, curl: curl(call),
+                    fields: hidden + limited + [SettingsForm(settings.sessions).mark.field],
+                    button: "Change the settings", isDestructive: true, curl: curl(call),
                     command:
                         "sojourn settings set\(options.joined()) --offline-session-max-limited \(form.limitsMaximum)")
             ])

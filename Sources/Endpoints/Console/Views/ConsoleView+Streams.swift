@@ -69,7 +69,7 @@ extension ConsoleView {
                 act(
                     .pause, report, label: "Pause the stream of \(name)",
                     question: "Stop the events to \(name: name)? They wait, and are sent when the stream is enabled.",
-                    command: "set \(Self.quoted(name)) --status paused --reason '…'"))
+                    command: "set --status paused --reason '…' \(Self.operands(name))"))
         }
         if stay.may(.owner), status != .enabled {
             acts.append(
@@ -78,7 +78,7 @@ extension ConsoleView {
                     question: status == .paused
                         ? "Send the events that wait to \(name: name)?"
                         : "Send events to \(name: name) again, beginning with the next one?",
-                    command: "set \(Self.quoted(name)) --status enabled"))
+                    command: "set --status enabled \(Self.operands(name))"))
         }
         if status != .disabled {
             acts.append(
@@ -88,7 +88,7 @@ extension ConsoleView {
                         Let the stream to \(name: name) carry a verification event? This page then says whether the receiver has \
                         taken it.
                         """,
-                    command: "verify \(Self.quoted(name))"))
+                    command: "verify \(Self.operands(name))"))
         }
         return acts
     }

@@ -176,8 +176,8 @@ extension ConsoleView {
             question: "Let \(name: user.username) log in and refresh again?",
             fields: isOwn ? [.check("include_own_switch", label: "Reset the user's own switch as well")] : [],
             button: "Enable logins",
-            curl: curl(.post, "/users/\(user.id)/enable", isOwn ? #"{"include_own_switch":true}"# : nil),
-            command: "sojourn user enable \(reference(user))" + (isOwn ? " --include-own" : ""))
+            curl: curl(.post, "/users/\(user.id)/enable", isOwn ? #"{"include_own_switch":false}"# : nil),
+            command: "sojourn user enable \(reference(user))")
     }
 
     // MARK: Sessions
@@ -243,11 +243,12 @@ extension ConsoleView {
     private func beginning(of record: SessionRecord, _ facts: UserFacts) -> [ConsoleText] {
         let session = record.session
         let address = facts.addresses[session.id]
-        let place = address.flatMap { endpoints.placeName($0) } ?? address ?? ""
+        let place: ConsoleText =
+            address.map { address in endpoints.placeName(address).map { "\($0)" } ?? "\(address: address)" } ?? ""
         let link: ConsoleText = "\(link: Self.path(ofSession: session.id), device(session.device))"
         return [
             session.phoneID == nil ? link : "↳ \(link)",
-            "\(record.client?.name ?? session.clientID)", "\(place)", time(session.startedAt), time(session.renewedAt),
+            "\(record.client?.name ?? session.clientID)", place, time(session.startedAt), time(session.renewedAt),
         ]
     }
 
@@ -296,6 +297,6 @@ extension ConsoleView {
             question: "Remove the passkey \(name: passkey.name) of \(name: user.username)? Sessions go on.",
             fields: [.hidden("passkey", id)], button: "Remove \(passkey.name)", isDestructive: true,
             curl: curl(.delete, "/users/\(user.id)/passkeys?id=\(id)"),
-            command: "sojourn passkey delete \(reference(user)) \(id)")
+            command: "sojourn passkey delete \(Self.operands(reference(user), id))")
     }
 }

@@ -182,6 +182,12 @@ extension ConsoleView {
         return "\(badge: "active", .good)"
     }
 
+    /// A network address with its place.
+    func from(_ address: String?) -> ConsoleText {
+        guard let address else { return .empty }
+        return .joined(["\(address: address)"] + (endpoints.placeName(address).map { ["\($0)"] } ?? []))
+    }
+
     /// A table of events.
     func events(_ events: [RecordedEvent], empty: String = "Nothing.") -> ConsoleBlock {
         let rows = events.map { recorded -> [ConsoleText] in
@@ -192,10 +198,9 @@ extension ConsoleView {
             if let id = event.sessionID { about.append("\(link: Self.path(ofSession: id), "session")") }
             if let id = event.clientID { about.append("app \(id)") }
             if let id = event.deviceID { about.append("device \(id)") }
-            let place = event.remoteAddress.flatMap { endpoints.placeName($0) }
-            let from = [event.remoteAddress, place].compactMap(\.self).joined(separator: ", ")
             return [
-                "\(Self.plain(event.kind.rawValue))", time(event.at), .joined(about), actor(event.actor), "\(from)",
+                "\(Self.plain(event.kind.rawValue))", time(event.at), .joined(about), actor(event.actor),
+                from(event.remoteAddress),
                 event.requestID.map { "\(code: $0)" } ?? "",
             ]
         }
@@ -204,25 +209,4 @@ extension ConsoleView {
                 "Events", columns: ["Event", "When", "About", "By", "From", "Request"], rows: rows, empty: empty))
     }
 
-    /// The `curl` of a call of the admin API.
-    func curl(_ method: HTTP.Method, _ path: String, _ body: String? = nil) -> String {
-        var words = ["curl"]
-        if method != .get { words += ["-X", method.rawValue] }
-        words += [Self.quoted("\(stay.baseURL)/admin/v1\(path)"), #"-H "Authorization: Bearer $SOJOURN_ADMIN_KEY""#]
-        if let body { words += ["-H 'Content-Type: application/json'", "-d", Self.quoted(body)] }
-        return words.joined(separator: " ")
-    }
-
-    /// A word of a shell.
-    static func quoted(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "-_./:@%,=".utf8.contains(byte)
-            }
-        }
-        return isPlain && !text.isEmpty ? text : "'" + text.replacing("'", with: #"'\''"#) + "'"
-    }
 }

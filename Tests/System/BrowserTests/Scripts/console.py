@@ -2,6 +2,7 @@
 
 Each function is a rule; its name and docstring say which. They run in this order in one profile of the browser."""
 
+import datetime
 import importlib.util
 import json
 import os
@@ -10,7 +11,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.parse
 
@@ -39,10 +39,15 @@ class Server(served.Server):
     """A server with a database of its own, and with the program's commands."""
 
     def __init__(self, program, folder):
-        super().__init__(program, folder)
+        # The clock moves on, so that what happened yesterday really did.
+        super().__init__(program, folder, "--test-clock")
         self.program, self.folder = program, folder
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("SOJOURN_")}
-        self.environment |= {"SOJOURN_ADMIN_KEY": KEY}
+        self.environment |= {"SOJOURN_ADMIN_KEY": KEY, "SOJOURN_DATABASE_URL": f"sqlite:{folder}/db"}
+        # What pages print is run by a shell that finds the program by its name.
+        os.mkdir(f"{folder}/bin")
+        os.symlink(program, f"{folder}/bin/sojourn")
+        self.environment["PATH"] = f"{folder}/bin:" + self.environment["PATH"]
 
     def log_in(self, username, device):
         return self.call(
@@ -53,6 +58,18 @@ class Server(served.Server):
         return subprocess.run(
             [self.program, *words, "--database", f"sqlite:{self.folder}/db"], cwd=self.folder, env=self.environment,
             capture_output=True, text=True, check=True).stdout.strip()
+
+
+    def advance(self, seconds):
+        """Moves the clock forward. Returns what it says then, in UTC."""
+        now = self.admin("/test/clock", {"advance_seconds": seconds})["now"]
+        return datetime.datetime.fromtimestamp(now, datetime.timezone.utc)
+
+    def shell(self, line):
+        """Runs a line that a page has printed."""
+        done = subprocess.run(["bash", "-c", line], cwd=self.folder, env=self.environment, capture_output=True, text=True)
+        assert done.returncode == 0, f"{line}: {done.stdout} {done.stderr}"
+        return done.stdout
 
 
 folder = tempfile.TemporaryDirectory()
@@ -151,12 +168,14 @@ def a_link_to_a_page_leads_there_after_the_key():
 def enter(key):
     """Leaves the console, and enters it with that key."""
     visit("/console")
-    click(button("Leave"))
+    # A browser that was idle for too long is out already.
+    if driver.find_elements(By.XPATH, "//button[normalize-space()='Leave']"):
+        click(button("Leave"))
     by("input[name=key]").send_keys(key)
     click(button("Enter"))
 
 
-def answer():
+def answer(yesterday):
     """From the search to what a change for everyone would do. Nothing but the console is asked."""
     global clicks
     visit("/console")
@@ -165,13 +184,16 @@ def answer():
     click(by("main form button"))
     row = driver.find_element(By.XPATH, "//tr[contains(., 'idle expired')]")
     device = row.find_element(By.TAG_NAME, "a")
-    assert device.text == "Pixel 9", row.text
+    day = f"{yesterday:%b} {yesterday.day}, {yesterday.year}"
+    assert device.text == "Pixel 9" and day in row.text, row.text
     picture("console-user")
     click(device)
     page = text()
     assert "grace logged in" in page and "Pixel 9" in page and "It ended" in page, page
     assert "did not refresh for longer than offline_session_idle allows" in page
-    assert driver.find_elements(By.CSS_SELECTOR, ".explanation time"), "nothing says when"
+    ended = next(line for line in page.splitlines() if line.startswith("It ended"))
+    assert f"It ended {day}, " in ended, ended
+    assert re.search(r"\((2[4-9]|3[0-9]|4[0-7]) hours ago\)", ended), ended
     picture("console-session-ended")
     click(driver.find_element(By.LINK_TEXT, "Change it for everyone"))
     field = by("input[name=offline_session_idle]")
@@ -185,27 +207,32 @@ def answer():
 def why_was_this_user_logged_out():
     """Why, on which device, and how do I stop it happening to everyone: an answer in six clicks, which are counted."""
     server.admin("/users", {"username": "grace", "password": PASSWORD, "email": "grace@example.com", "display_name": "Grace Hopper"})
-    idle = {"offline_session_idle": 2, "refresh_after": 1, "rotation_interval": 1}
     old = server.admin("/settings/sessions")
-    server.admin("/settings/sessions", idle, "PUT")
     tokens = server.log_in("grace", {"id": "pixel-9", "name": "Pixel 9", "platform": "android", "app_version": "4.2"})
-    time.sleep(2.1)
+    # The phone was off for as long as the session lives without a refresh, and is switched on again.
+    yesterday = server.advance(old["offline_session_idle"])
     try:
         server.call(server.public + "/v1/refresh", {"refresh_token": tokens["refresh_token"]})
         raise AssertionError("the session has not ended")
     except urllib.error.HTTPError as error:
         assert json.load(error)["code"] == "idle_expired"
-    server.admin("/settings/sessions", {**{name: old[name] for name in idle}}, "PUT")
+    # The user asks the day after, and the help desk's own clock says so as well.
+    today = server.advance(86400 + 3600)
+    assert (today.date() - yesterday.date()).days in (1, 2), (yesterday, today)
+    ahead = old["offline_session_idle"] + 86400 + 3600
+    driver.execute_cdp_cmd(
+        "Page.addScriptToEvaluateOnNewDocument",
+        {"source": f"{{ const now = Date.now; Date.now = () => now() + {ahead * 1000}; }}"})
     server.log_in("grace", {"id": "ipad", "name": "iPad", "platform": "ios", "app_version": "4.3"})
     # The help desk finds the answer, and the call that the owner of the settings has to make.
     enter(server.admin("/admin-keys", {"name": "help desk", "scope": "support"})["admin_key"])
-    answer()
+    answer(yesterday)
     assert clicks <= 4, clicks
     assert not driver.find_elements(By.XPATH, "//button[normalize-space()='Change the settings']")
     assert server.admin("/settings/sessions")["offline_session_idle"] == old["offline_session_idle"]
     # An owner makes the change as well.
     enter(KEY)
-    answer()
+    answer(yesterday)
     press(by("details.act summary"))
     click(button("Change the settings"))
     assert "acts from now on" in text(), text()
@@ -303,6 +330,52 @@ def a_login_with_a_phone_is_seen_and_ended():
     assert "The login is over." in text() and "revoked by admin" in text(), text()
 
 
+def printed():
+    """The commands of each act of the page, by its label: that of curl, and that of the program."""
+    acts = {}
+    for act in driver.find_elements(By.CSS_SELECTOR, "details.act"):
+        label = act.find_element(By.TAG_NAME, "summary").get_attribute("textContent").removesuffix(" …")
+        codes = act.find_elements(By.CSS_SELECTOR, "pre code")
+        acts[label] = [code.get_attribute("textContent") for code in codes]
+    return acts
+
+
+def what_is_printed_does_the_same():
+    """The commands beside the forms run in a shell as they stand, and do what the forms do, whatever the names are."""
+    user = server.admin("/users", {"username": "o'hara $(touch pwned) `id`", "password": PASSWORD})["user_id"]
+
+    def living():
+        ends = [one for one in server.admin(f"/users/{user}/sessions?limit=200")["items"] if not one.get("ended_at")]
+        return len(ends)
+
+    # Each of both commands ends exactly the sessions of the list.
+    for number in (0, 1):
+        for device in range(7):
+            server.log_in("o'hara $(touch pwned) `id`", {"id": f"-d{device}", "app_version": "9.9.9"})
+        visit("/console/bulk?version=9.9.9")
+        server.shell(printed()["End these 7 sessions"][number])
+        assert living() == 0, living()
+        server.log_in("o'hara $(touch pwned) `id`", {"id": "one"})
+        visit("/console/users/" + user)
+        server.shell(printed()["End all sessions"][number])
+        assert living() == 0, living()
+        server.shell(printed()["Disable logins"][number])
+        visit("/console/users/" + user)
+        assert "Logins are disabled since" in text()
+        server.shell(printed()["Enable logins"][number])
+        visit("/console/users/" + user)
+        assert "Logins are disabled since" not in text()
+        client = "-x'$(touch${IFS}pwned)"
+        server.admin("/clients", {"client_id": client, "token_endpoint_auth_method": "client_secret_basic",
+                                  "grant_types": ["client_credentials"], "scope": "a"})
+        visit("/console/clients/" + urllib.parse.quote(client, safe=""))
+        acts = printed()
+        assert "sjc_" in server.shell(acts["New secret"][number])
+        server.shell(acts["Delete this client"][number])
+        assert client not in [one["client_id"] for one in server.admin("/clients")["items"]]
+    assert not os.path.exists(server.folder + "/pwned")
+
+
 def hostile_texts_are_texts():
     """Whatever a stranger or an admin has typed is text on every page."""
     name = HOSTILE[:60]
@@ -358,6 +431,21 @@ def every_page_looks_right():
             driver.execute_script(axe)
             failures += [f"{where}: {one}" for one in driver.execute_async_script(CHECK)]
     assert not failures, "\n".join(failures)
+
+
+def addresses_stay_whole():
+    """The longest address of IPv4 stands on one line of its column, and no page gets wider than the window by it."""
+    user = server.admin("/users/username:grace")["user_id"]
+    for width in (800, 1000, 1060, 1120):
+        browser.look("light", width)
+        for page in ("/console/users/" + user, "/console/events", "/console/logins"):
+            visit(page)
+            found, broken, wide = driver.execute_script("""
+                const all = [...document.querySelectorAll(".address")];
+                for (const one of all) one.textContent = "203.113.255.255";
+                return [all.length, all.filter((one) => one.getClientRects().length != 1).length,
+                        document.documentElement.scrollWidth - innerWidth];""")
+            assert found and not broken and wide <= 0, f"{page} {width}: {found} addresses, {broken} broken, {wide} too wide"
 
 
 def more_pictures():

@@ -13,14 +13,14 @@ KEY = "sja_" + "A" * 43
 class Server:
     """A server with a database of its own."""
 
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, *options):
         self.ready = f"{folder}/ready.json"
         # The server refuses variables that it does not know, those of the tests among them.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SOJOURN_")}
         environment |= {"SOJOURN_ADMIN_KEY": KEY, "SOJOURN_PASSKEYS_RP_ID": "localhost"}
         self.process = subprocess.Popen(
             [program, "serve", "--database", f"sqlite:{folder}/db", "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0",
-             "--ready-file", self.ready, "--log-level", "error"],
+             "--ready-file", self.ready, "--log-level", "error", *options],
             cwd=folder, env=environment)
         end = time.monotonic() + 30
         while not os.path.exists(self.ready):

@@ -104,6 +104,20 @@ import Testing
         }
     }
 
+    /// A live page loads itself again every five seconds, whether anybody is there or not.
+    @Test func aLivePageIsNoUse() async throws {
+        try await EndpointsFixture.with { stage in
+            let browser = ConsoleBrowser(stage)
+            try await browser.enter()
+            for path in ["/console/now?live=1", "/console/now?x=%20&live=1"] {
+                stage.moveClock(to: path.contains("x") ? 1790 : 900)
+                #expect(await browser.get(path).status == 200)
+            }
+            stage.moveClock(to: 1800)
+            #expect(await browser.get("/console/now?live=1").status == 303)
+        }
+    }
+
     @Test func aBrowserStaysEightHoursAtMost() async throws {
         try await EndpointsFixture.with { stage in
             let browser = ConsoleBrowser(stage)

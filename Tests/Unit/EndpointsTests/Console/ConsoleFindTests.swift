@@ -17,6 +17,28 @@ import Testing
         }
     }
 
+    /// Logs, headers and databases write the same in other ways.
+    @Test func whatIsCopiedElsewhereIsFound() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            let tokens = try await stage.logIn()
+            var groups = tokens.sessionID.uppercased()
+            for place in [8, 13, 18, 23] { groups.insert("-", at: groups.index(groups.startIndex, offsetBy: place)) }
+            for text in [tokens.sessionID.uppercased(), groups, "\"\(groups)\""] {
+                #expect(try await browser.find(text).words.contains("Session of anna on phone-1"), "\(text)")
+            }
+            for text in [
+                "authorization: bearer \(tokens.access)", "Authorization:DPoP  \(tokens.access)", "'\(tokens.access)'",
+                "BEARER \(tokens.access)",
+            ] { #expect(try await browser.find(text).words.contains("Its session is active"), "\(text.prefix(24))") }
+            #expect(try await browser.find("mobile").words.contains("Client mobile"))
+            let kid = try #require(Administration(stage.context).signingKeys().first?.id)
+            let key = try #require(try await stage.store.adminKeys().first?.id)
+            for id in [kid, key] { #expect(try await browser.find(id).words.contains("Signing keys")) }
+            let long = try await browser.find(String(repeating: "x", count: 8193))
+            #expect(long.status == 404 && long.words.contains("This is too long for a name"))
+        }
+    }
+
     @Test func aLoginLeadsToItsUser() async throws {
         try await HostedLogin.with { login in
             let browser = ConsoleBrowser(login.stage)
@@ -33,7 +55,9 @@ import Testing
         try await ConsoleBrowser.with(.read) { browser, stage in
             _ = try await stage.logIn(device: "tablet-9")
             let answer = try await browser.find("nn")
-            #expect(answer.status == 404 && answer.words.contains("No user, session or login has the name or id nn."))
+            #expect(
+                answer.status == 404
+                    && answer.words.contains("No user, session, login, client or key has the name or id nn."))
             #expect(await browser.get("/console/users?q=nn").words.contains("anna"))
             #expect(await browser.get("/console/users?q=nobody").words.contains("No user has this"))
             let login = try #require(await stage.admin(.get, "/admin/v1/events").items.last)

@@ -53,6 +53,18 @@ import Testing
         }
     }
 
+    /// A list that cannot be continued is not begun again, and a filter that cannot be read filters.
+    @Test func aQueryThatCannotBeReadIsRefused() async throws {
+        try await ConsoleBrowser.with(.read) { browser, _ in
+            for query in [
+                "logins?user=%00", "logins?user=%FF", "logins?cursor=zz", "logins?x=1", "bulk?client=mobile&cursor=zz",
+                "bulk?client=%00", "bulk?client=mobile&client=shop",
+            ] { #expect(await browser.get("/console/\(query)").status == 400, "\(query)") }
+            #expect(await browser.get("/console/bulk?client=mobile").status == 200)
+            #expect(await browser.get("/console/logins?user=anna&state=nope").status == 200)
+        }
+    }
+
     @Test func aLoginAndItsSessionEndTogether() async throws {
         try await DeviceLogin.with { stage, phone in
             let browser = ConsoleBrowser(stage)

@@ -44,7 +44,7 @@ import Testing
             _ = try await receiver.make()
             let page = await browser.get(path)
             #expect(page.words.contains("polled") && page.words.contains("enabled"))
-            #expect(page.words.contains("sojourn event-stream set siem --status paused --reason '…'"))
+            #expect(page.words.contains("sojourn event-stream set --status paused --reason '…' siem"))
             #expect(page.words.contains("-X PATCH http://localhost:8081/admin/v1/event-streams/siem"))
             #expect(page.words.contains(#"'{"reason":"…","status":"paused"}'"#), "\(page.words)")
             #expect(page.words.contains("sojourn event-stream verify siem"))

@@ -1,0 +1,99 @@
+import Cryptography
+import HTTP
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// The drawings of the page Now, read as a browser reads them.
+@Suite struct ConsoleChartTests {
+    /// A column: its minute with its numbers in words, and the heights of the whole and of the part that stands out.
+    private struct Column: Equatable {
+        let title: String
+        let height: Int
+        let marked: Int
+    }
+
+    /// The columns of the chart with that title, which are drawn.
+    private func columns(_ title: String, in page: Answer) throws -> [Column] {
+        let start = try #require(page.text.firstRange(of: "<strong>\(title)"), "\(page.text)")
+        let rest = page.text[start.upperBound...]
+        let chart = rest[..<(try #require(rest.firstRange(of: "</figure>")).lowerBound)]
+        return chart.matches(
+            of:
+                #/<g><title>([^<]*)<\/title><rect class="bar"[^>]* height="(\d+)"><\/rect><rect class="marked"[^>]* height="(\d+)">/#
+        ).map { Column(title: String($0.1), height: Int($0.2) ?? -1, marked: Int($0.3) ?? -1) }
+    }
+
+    /// The sum of a counter over its outcomes.
+    private func counter(_ name: String, _ stage: EndpointsFixture) async -> [String: Int] {
+        let lines = await stage.admin(.get, "/metrics").text.split(separator: "\n")
+        return Dictionary(
+            lines.compactMap { line in
+                line.firstMatch(of: #/^([a-z_]+)\{outcome="([a-z_]+)"\} (\d+)$/#).flatMap {
+                    $0.1 == name && $0.3 != "0" ? (String($0.2), Int($0.3) ?? -1) : nil
+                }
+            }
+        ) { first, _ in first }
+    }
+
+    @Test func theColumnsAreTheCounters() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            // 08:00: a login and three refreshes, of which one is refused. 08:02: two failed logins, and four refusals.
+            let tokens = try await stage.logIn()
+            for token in [tokens.refresh, "sjr_x", tokens.refresh] { _ = await stage.refresh(token) }
+            stage.moveClock(to: 120)
+            for _ in 0..<4 { _ = await stage.refresh("sjr_x") }
+            for _ in 0..<2 {
+                _ = await stage.call(.post, "/v1/login", #"{"username":"anna","password":"x","device":{"id":"p"}}"#)
+            }
+            stage.moveClock(to: 180)
+            let page = await browser.get("/console/now")
+            let refreshes = try columns("Refreshes per minute", in: page)
+            #expect(
+                refreshes == [
+                    Column(title: "08:00 UTC: 3, 1 refused", height: 75, marked: 25),
+                    Column(title: "08:02 UTC: 4, 4 refused", height: 100, marked: 100),
+                ], "\(refreshes)")
+            let logins = try columns("Logins per minute", in: page)
+            #expect(
+                logins == [
+                    Column(title: "08:00 UTC: 1, 0 failed", height: 50, marked: 0),
+                    Column(title: "08:02 UTC: 2, 2 failed", height: 100, marked: 100),
+                ], "\(logins)")
+            // The same numbers as the counters for Prometheus have, which another path leads to.
+            let counted = await counter("sojourn_refreshes_total", stage)
+            #expect(counted.values.reduce(0, +) == 7, "\(counted)")
+            #expect(page.words.contains("Refreshes per minute 7 in all, 4 at most, 5 refused"), "\(page.words)")
+            let rows = page.text.matches(of: #/<th scope="row"><code>([a-z_]+)<\/code>[^<]*<\/th><td>(\d+)</#)
+            #expect(
+                Dictionary(uniqueKeysWithValues: rows.map { (String($0.1), Int($0.2)) }) == counted.mapValues { $0 })
+            let tried = await counter("sojourn_logins_total", stage)
+            #expect(tried.values.reduce(0, +) == 3 && tried["started"] == 1, "\(tried)")
+        }
+    }
+
+    /// A minute that was not read is not drawn as one in which nothing happened.
+    @Test func minutesThatAreNotKnownAreNotDrawn() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            for minute in 0..<40 {
+                stage.moveClock(to: Int64(minute) * 60)
+                let now = stage.context.clock.now
+                // The browser must not be idle for half an hour.
+                if minute == 20 { _ = await browser.get("/console") }
+                try await stage.store.append(
+                    (0..<50).map { _ in
+                        AuditEvent(
+                            .sessionStarted, at: now, by: .system, userID: Identifier(random: .system),
+                            sessionID: Identifier(random: .system))
+                    })
+            }
+            let page = await browser.get("/console/now")
+            let title = "Sessions that began and ended, per minute, by the newest 1000 events"
+            let drawn = try columns(title, in: page)
+            #expect(drawn.count == 19 && drawn.allSatisfy { $0.height == 100 }, "\(drawn)")
+            #expect(drawn.first?.title == "08:21 UTC: 50, 0 ended")
+            #expect(page.words.contains("18 minutes ago"))
+        }
+    }
+}
