@@ -29,7 +29,7 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     /// The endpoint of backends that request a login of a user (OpenID Connect CIBA §4).
     public var backchannelAuthenticationEndpoint: String
     /// How backends hear of the result (OpenID Connect CIBA §4).
-    public var backchannelTokenDeliveryModesSupported = ["poll"]
+    public var backchannelTokenDeliveryModesSupported = ["poll", "ping"]
     /// The parameter `user_code` of the backchannel endpoint is not supported.
     public var backchannelUserCodeParameterSupported = false
     /// The userinfo endpoint (OpenID Connect Core section 5.3).

@@ -103,6 +103,7 @@ public actor SojournServer {
             }
             let logouts = application.logoutDeliveries(surroundings)
             let streams = application.eventStreamDeliveries(surroundings)
+            let pings = application.backchannelPings(surroundings)
             let upkeep = Maintenance(
                 context: application.context, logger: surroundings.logger, clockFile: application.clockFile,
                 clockComparison: ClockComparison(application.database, application.metrics, surroundings.logger),
@@ -117,6 +118,7 @@ public actor SojournServer {
                         group.addTask { await upkeep.watchLogins(of: Services(application.context).loginSessions) }
                         group.addTask { await logouts.run() }
                         group.addTask { await streams.run() }
+                        group.addTask { await pings.run() }
                         for webhook in webhooks { group.addTask { await webhook.run() } }
                         if let geoDatabase { group.addTask { await geoDatabase.run() } }
                         for recheck in rechecks { group.addTask { await recheck.run() } }

@@ -50,7 +50,8 @@ public enum ClientColumns {
         "app_data", "anonymous_users", "redirect_uris", "post_logout_redirect_uris", "redirect_hops",
         "require_pushed_authorization_requests", "browser_session", "login_methods", "backchannel_logout_uri",
         "initiate_login_uri", "remote_scope", "apple_app_ids", "android_apps", "backchannel_logout_session_required",
-        "id_token_signed_response_alg", "event_stream")
+        "id_token_signed_response_alg", "event_stream", "backchannel_token_delivery_mode",
+        "backchannel_client_notification_endpoint")
 
     /// Reads the columns of a client.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Client {
@@ -106,6 +107,8 @@ public enum ClientColumns {
             }
             client.eventStream = stream
         }
+        client.backchannel.deliveryMode = try row.word(as: BackchannelRegistration.DeliveryMode.self)
+        client.backchannel.notificationEndpoint = row.optionalText()
         return client
     }
 
@@ -152,5 +155,7 @@ public enum ClientColumns {
         row.add(client.hostedLogin.requiresLogoutSession)
         row.add(client.hostedLogin.idTokenAlgorithm?.rawValue)
         row.add(client.eventStream?.text)
+        row.add(client.backchannel.deliveryMode)
+        row.add(client.backchannel.notificationEndpoint)
     }
 }

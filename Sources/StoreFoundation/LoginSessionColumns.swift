@@ -6,7 +6,8 @@ public enum LoginSessionColumns {
     public static let variable = Columns(
         "state", "input", "history", "cause", "number_shown", "user_id", "authenticated_at", "phone_session_id",
         "phone_user_id", "phone_client_id", "phone_device_id", "arrival", "phone_options", "phone_secret_hash",
-        "wrong_factors", "answered_at", "input_until", "collect_until", "ended_at", "due_at", "answered_acts")
+        "wrong_factors", "answered_at", "input_until", "collect_until", "ended_at", "due_at", "ping_at",
+        "ping_tries", "answered_acts")
     /// All columns, in the order of `read`: first those that never change.
     public static let all = Columns(
         "id", "kind", "client_id", "request", "remote_address", "user_agent", "methods", "epoch", "started_at", "bond",
@@ -14,7 +15,7 @@ public enum LoginSessionColumns {
         "scan_handle", "user_code", "poll_hash", "state", "input", "history", "cause", "number_shown", "user_id",
         "authenticated_at", "phone_session_id", "phone_user_id", "phone_client_id", "phone_device_id", "arrival",
         "phone_options", "phone_secret_hash", "wrong_factors", "answered_at", "input_until", "collect_until",
-        "ended_at", "due_at", "answered_acts")
+        "ended_at", "due_at", "ping_at", "ping_tries", "answered_acts")
 
     /// Reads the columns of a login.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> LoginSession {
@@ -86,6 +87,8 @@ public enum LoginSessionColumns {
         login.collectUntil = row.optional { row in row.instant() }
         login.endedAt = row.optional { row in row.instant() }
         row.skip(1)
+        login.pingAt = row.optional { row in row.instant() }
+        login.pingTries = row.optional { row in Int(row.integer()) } ?? 0
         for text in row.list() {
             let parts = text.split(separator: ":", maxSplits: 1)
             guard parts.count == 2, let key = UInt64(parts[0]), let answer = LoginAnswer(rawValue: String(parts[1]))
@@ -169,6 +172,8 @@ public enum LoginSessionColumns {
         row.add(login.collectUntil)
         row.add(login.endedAt)
         row.add(login.dueAt)
+        row.add(login.pingAt)
+        row.add(login.pingTries == 0 ? nil : Int64(login.pingTries))
         row.add(list: login.answered.map { "\($0.key):\($0.answer.rawValue)" })
     }
 

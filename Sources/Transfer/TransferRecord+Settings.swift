@@ -131,6 +131,9 @@ extension Client {
         login.idTokenAlgorithm = try line.optionalWord("id_token_signed_response_alg")
         if let problem = login.problem(with: grantTypes) { throw LineProblem(problem) }
         hostedLogin = login
+        backchannel.deliveryMode = try line.optionalWord("backchannel_token_delivery_mode") ?? .poll
+        backchannel.notificationEndpoint = try line.optionalText("backchannel_client_notification_endpoint")
+        if let problem = backchannel.problem { throw LineProblem(problem) }
     }
 
     /// Adds the members that differ from those of a client without logins on the server's page.
@@ -151,6 +154,10 @@ extension Client {
         if !login.androidApps.isEmpty { members.add("android_apps", login.androidApps.map(\.text)) }
         if login.requiresLogoutSession { members.add("backchannel_logout_session_required", true) }
         members.add("id_token_signed_response_alg", login.idTokenAlgorithm?.rawValue)
+        if backchannel.deliveryMode != .poll {
+            members.add("backchannel_token_delivery_mode", backchannel.deliveryMode.rawValue)
+        }
+        members.add("backchannel_client_notification_endpoint", backchannel.notificationEndpoint)
     }
 }
 

@@ -66,6 +66,8 @@ CREATE TABLE clients (
     login_methods text NOT NULL, -- list
     backchannel_logout_uri text,
     backchannel_logout_session_required boolean NOT NULL,
+    backchannel_token_delivery_mode text NOT NULL, -- 'poll' or 'ping' (OpenID Connect CIBA)
+    backchannel_client_notification_endpoint text,
     id_token_signed_response_alg text, -- 'RS256'; null: as access tokens
     initiate_login_uri text,
     remote_scope text,
@@ -315,6 +317,8 @@ CREATE TABLE logins (
     collect_until bigint,
     ended_at bigint,
     due_at bigint, -- when time may change it next; null: not by itself
+    ping_at bigint, -- when its client is told of the result next (OpenID Connect CIBA); null: never, or no more
+    ping_tries bigint, -- how often it was; null: never
     answered_acts text -- list, the latest one last
 );
 
@@ -335,6 +339,8 @@ CREATE UNIQUE INDEX logins_poll ON logins (poll_hash) WHERE poll_hash IS NOT NUL
 CREATE INDEX logins_phone ON logins (phone_session_id) WHERE phone_session_id IS NOT NULL AND ended_at IS NULL;
 -- Finds the logins that phones of a user have claimed, and the account of a login.
 CREATE INDEX logins_of_user ON logins (phone_user_id, started_at) WHERE phone_user_id IS NOT NULL;
+-- Finds the logins whose clients are to be told.
+CREATE INDEX logins_ping ON logins (ping_at) WHERE ping_at IS NOT NULL;
 -- Finds the logins that time may have changed, and counts those that wait for a phone.
 CREATE INDEX logins_due ON logins (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX logins_waiting ON logins (id) WHERE state = 'STARTING';

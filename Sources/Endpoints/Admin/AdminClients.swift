@@ -56,7 +56,7 @@ struct ClientMembers: Sendable {
             "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
             "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
             "dpop", "user_presence_max_age", "stay_logged_in", "app_data", "anonymous_users",
-        ] + HostedLoginMembers.names
+        ] + HostedLoginMembers.names + BackchannelMembers.names
 
     private let name: String??
     private let authenticationMethod: Client.AuthenticationMethod?
@@ -75,6 +75,7 @@ struct ClientMembers: Sendable {
     private let appData: Client.AppDataRule?
     private let anonymousUsers: Bool?
     private let hostedLogin: HostedLoginMembers
+    private let backchannel: BackchannelMembers
 
     init(_ members: Members) throws {
         try members.refuseNull(
@@ -98,6 +99,7 @@ struct ClientMembers: Sendable {
         appData = try members.word("app_data", as: Client.AppDataRule.self)
         anonymousUsers = try members.bool("anonymous_users")
         hostedLogin = try HostedLoginMembers(members)
+        backchannel = try BackchannelMembers(members)
     }
 
     /// Sets the members that the body names; the domain validates them.
@@ -119,6 +121,7 @@ struct ClientMembers: Sendable {
         if let appData { client.appData = appData }
         if let anonymousUsers { client.anonymousUsers = anonymousUsers }
         hostedLogin.apply(to: &client.hostedLogin)
+        backchannel.apply(to: &client.backchannel)
     }
 }
 
@@ -156,6 +159,10 @@ struct ClientAnswer: Encodable {
     let androidApps: [String]
     let backchannelLogoutSessionRequired: Bool
     let idTokenSignedResponseAlg: String?
+    let backchannelTokenDeliveryMode: String
+    let backchannelClientNotificationEndpoint: String?
+    /// User codes are not supported.
+    let backchannelUserCodeParameter = false
 
     init(_ client: Client, secret: String? = nil) {
         clientID = client.id
@@ -190,6 +197,8 @@ struct ClientAnswer: Encodable {
         androidApps = client.hostedLogin.androidApps.map(\.text)
         backchannelLogoutSessionRequired = client.hostedLogin.requiresLogoutSession
         idTokenSignedResponseAlg = client.hostedLogin.idTokenAlgorithm?.rawValue
+        backchannelTokenDeliveryMode = client.backchannel.deliveryMode.rawValue
+        backchannelClientNotificationEndpoint = client.backchannel.notificationEndpoint
     }
 
     enum CodingKeys: String, CodingKey {
@@ -222,6 +231,9 @@ struct ClientAnswer: Encodable {
         case remoteScope = "remote_scope"
         case appleAppIDs = "apple_app_ids"
         case androidApps = "android_apps"
+        case backchannelTokenDeliveryMode = "backchannel_token_delivery_mode"
+        case backchannelClientNotificationEndpoint = "backchannel_client_notification_endpoint"
+        case backchannelUserCodeParameter = "backchannel_user_code_parameter"
         case backchannelLogoutSessionRequired = "backchannel_logout_session_required"
         case idTokenSignedResponseAlg = "id_token_signed_response_alg"
     }

@@ -34,9 +34,11 @@ extension Endpoints {
         (opening.bond, opening.secondFactor) = (try form.bond(), try form.secondFactor())
         opening.announceInfo = try form.info("announce_info")
         opening.sessionInfo = try form.info("session_info")
+        let token = try form.notificationToken(client)
         let user = try await user(hintedIn: form, client)
         opening.backchannel = BackchannelRequest(
-            to: user.id, scope: opening.scope, resources: opening.resources, bindingMessage: message)
+            to: user.id, scope: opening.scope, resources: opening.resources, bindingMessage: message,
+            sealedToken: token.map(services.loginSessions.seal(notificationToken:)))
         var origin = call.origin
         origin.actor = "client:\(client.id)"
         let opened = try await services.loginSessions.open(opening, from: origin)
@@ -127,6 +129,20 @@ extension FormParameters {
         }
         let bounds = LoginRules.backchannelLifetimes
         return min(max(.seconds(seconds), bounds.lowerBound), bounds.upperBound)
+    }
+
+    /// The token with which the client recognizes pings (section 7.1); nil for a client that asks for the result.
+    fileprivate func notificationToken(_ client: Client) throws -> String? {
+        guard client.backchannel.deliveryMode == .ping else { return nil }
+        guard let text = self["client_notification_token"] else {
+            throw RequestProblem.invalid("client_notification_token", "is missing: the client has the mode ping")
+        }
+        guard BackchannelRequest.isValid(token: text) else {
+            throw RequestProblem.invalid(
+                "client_notification_token",
+                "must be a bearer token of at most \(BackchannelRequest.tokenLengthMax) characters")
+        }
+        return text
     }
 
     fileprivate func bindingMessage() throws -> String? {

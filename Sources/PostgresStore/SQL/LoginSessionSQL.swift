@@ -50,6 +50,12 @@ enum LoginSessionSQL {
         Statement("SELECT id FROM logins WHERE due_at <= $1::bigint ORDER BY due_at LIMIT $2::bigint", now, limit)
     }
 
+    static func selectPings(by now: Instant, limit: Int) -> Statement {
+        Statement(
+            "SELECT id, client_id FROM logins WHERE ping_at <= $1::bigint ORDER BY ping_at LIMIT $2::bigint", now, limit
+        )
+    }
+
     static func countWaiting(_ areInvitations: Bool, limit: Int) -> Statement {
         Statement(
             """

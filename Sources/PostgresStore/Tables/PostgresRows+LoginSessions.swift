@@ -39,6 +39,12 @@ extension PostgresRows {
         all(LoginSessionSQL.selectDue(by: now, limit: limit)) { (row) throws(CorruptRow) in try row.identifier() }
     }
 
+    func duePings(by now: Instant, limit: Int) -> Answer<[DuePing]> {
+        all(LoginSessionSQL.selectPings(by: now, limit: limit)) { (row) throws(CorruptRow) in
+            DuePing(id: try row.identifier(), clientID: row.text())
+        }
+    }
+
     func waitingLoginSessionCount(areInvitations: Bool, limit: Int) -> Answer<Int> {
         ask([LoginSessionSQL.countWaiting(areInvitations, limit: limit)]) { (rows) throws(DatabaseError) in
             Int(try rows[0].first { row in row.integer() } ?? 0)

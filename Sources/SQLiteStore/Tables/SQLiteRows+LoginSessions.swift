@@ -20,6 +20,7 @@ enum LoginSessionRow {
     static let selectPage = Query("\(select) ?1 IS NULL AND \(page)")
     static let selectPageInState = Query("\(select) ?1 IS NULL AND state = ?2 AND \(page)")
     static let selectDue = Query("SELECT id FROM logins WHERE due_at <= ? ORDER BY due_at LIMIT ?")
+    static let selectPings = Query("SELECT id, client_id FROM logins WHERE ping_at <= ? ORDER BY ping_at LIMIT ?")
     static let countWaiting = Query(
         """
         SELECT count(*) FROM
@@ -107,6 +108,14 @@ extension SQLiteRows {
         answer { (connection) throws(DatabaseError) in
             try connection.all(LoginSessionRow.selectDue, now, limit) { (row) throws(CorruptRow) in
                 try row.identifier()
+            }
+        }
+    }
+
+    func duePings(by now: Instant, limit: Int) -> Answer<[DuePing]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(LoginSessionRow.selectPings, now, limit) { (row) throws(CorruptRow) in
+                DuePing(id: try row.identifier(), clientID: row.text())
             }
         }
     }

@@ -30,6 +30,11 @@ extension Application {
             node: node(environment))
     }
 
+    /// The pings about logins that clients have requested of users.
+    func backchannelPings(_ environment: Environment) -> BackchannelPings {
+        BackchannelPings(context: context, logger: environment.logger, metrics: PingMetrics(in: metrics))
+    }
+
     /// The pushed streams of security events.
     func eventStreamDeliveries(_ environment: Environment) -> EventStreamDeliveries {
         EventStreamDeliveries(

@@ -140,6 +140,7 @@ extension Client {
         if isPublic, grantTypes.contains(.backchannel) {
             return "grant_types of a public client cannot have \(GrantType.backchannel.rawValue) (OpenID Connect CIBA)"
         }
+        if let problem = backchannel.problem { return problem }
         if authenticationMethod == .privateKeyJWT, keys == nil {
             return "jwks must hold the keys of a client with private_key_jwt"
         }

@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import FoundationEssentials
 internal import JSON
 
@@ -10,18 +11,26 @@ public struct BackchannelRequest: Codable, Hashable, Sendable {
     public let resources: [String]
     /// What the phone and the other device both show, so that the user can compare.
     public let bindingMessage: String?
+    private let token: String?
 
     enum CodingKeys: String, CodingKey {
         case user = "user_id"
         case scopeText = "scope"
         case resources
         case bindingMessage = "binding_message"
+        case token
     }
 
     /// A request to that user.
-    public init(to userID: Identifier<User>, scope: Scope?, resources: [String] = [], bindingMessage: String? = nil) {
+    ///
+    /// - Parameter sealedToken: the encrypted token for pings; nil: the client asks for the result.
+    public init(
+        to userID: Identifier<User>, scope: Scope?, resources: [String] = [], bindingMessage: String? = nil,
+        sealedToken: [UInt8]? = nil
+    ) {
         (user, scopeText, self.resources) = (userID.description, scope?.description, resources)
         self.bindingMessage = bindingMessage
+        token = sealedToken.map { Base64URL.encode($0) }
     }
 
     /// The request that `json` wrote; nil for anything else.
@@ -37,6 +46,27 @@ public struct BackchannelRequest: Codable, Hashable, Sendable {
 
     /// The user who is asked, and the only one whose phone can claim the login.
     public var userID: Identifier<User> { Identifier(user) ?? Identifier(words: (0, 0)) }
+
+    /// The encrypted token for pings; nil: the client asks for the result.
+    public var sealedToken: [UInt8]? { token.flatMap { Base64URL.decode($0) } }
+
+    /// The longest token for pings, in characters.
+    public static let tokenLengthMax = 1024
+
+    /// Whether `text` can be sent as a bearer token (RFC 6750 section 2.1).
+    public static func isValid(token text: String) -> Bool {
+        let core = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }
+        return (1...tokenLengthMax).contains(text.utf8.count) && !core.isEmpty
+            && core.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                    UInt8(ascii: "~"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+                    true
+                default: false
+                }
+            }
+    }
 
     /// The scope; nil: all that the client can be granted.
     public var scope: Scope? { scopeText.flatMap { Scope($0) } }

@@ -13,6 +13,9 @@ extension LoginSessionService {
         return try await inStore { () async throws(StoreError) in try await store.user(reference) }
     }
 
+    /// Encrypts the token with which a client recognizes pings.
+    public func seal(notificationToken text: String) -> [UInt8] { context.notificationTokens.seal(text) }
+
     /// Derived from the id, so that the database has its hash alone.
     static func backchannelSecret(of id: Identifier<Session>, _ key: HMACSHA256Key) -> String {
         backchannelPrefix + Base64URL.encode(key.authenticate(id.bytes))

@@ -17,6 +17,8 @@ public struct LoginDecision: Hashable, Sendable {
     /// Decides `call` on `login`: edits the login, and returns the answer and what follows. A retry of an act with the same key
     /// gets the same answer and changes nothing.
     public func decide(_ call: LoginCall, _ login: inout LoginSession, at now: Instant) -> LoginOutcome {
+        let isWaiting = login.state.awaitsInput
+        defer { notify(&login, wasWaiting: isWaiting, at: now) }
         var effects: [LoginEffect] = []
         expire(&login, call, at: now, &effects)
         if let key = call.key, let known = login.answered.last(where: { $0.key == key }) {
@@ -26,6 +28,13 @@ public struct LoginDecision: Hashable, Sendable {
         let answer = perform(call, &login, at: now, &effects)
         if let key = call.key, login != before { login.remember(answer, for: key) }
         return LoginOutcome(answer: answer, effects: effects)
+    }
+
+    /// Lets the client be told once the result can be asked for, and not once it has come for it.
+    private func notify(_ login: inout LoginSession, wasWaiting: Bool, at now: Instant) {
+        guard login.request.backchannel?.sealedToken != nil else { return }
+        if login.history == .loggedIn || login.history == .loggedInOneShot { login.pingAt = nil }
+        if wasWaiting, !login.state.awaitsInput { login.pingAt = now }
     }
 
     /// Ends a login when its time is over, the session of its phone has ended, or its phone is silent.

@@ -205,6 +205,10 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
     public var collectUntil: Instant?
     /// When it reached a final state.
     public var endedAt: Instant?
+    /// When its client is to be told of the result next; nil: never, or no more.
+    public var pingAt: Instant?
+    /// How often its client has been told, or tried to be.
+    public var pingTries = 0
     /// The acts that changed it, the latest one last.
     public var answered: [AnsweredAct] = []
 

@@ -108,6 +108,9 @@ public struct Client: Hashable, Sendable, Identifiable {
     /// The registration for logins on the server's page.
     public var hostedLogin = HostedLogin()
 
+    /// How the client hears of the logins that it requests of users.
+    public var backchannel = BackchannelRegistration()
+
     /// The stream of security events to the client's receiver; nil without one.
     public var eventStream: EventStream?
 

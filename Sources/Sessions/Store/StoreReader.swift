@@ -133,6 +133,9 @@ public protocol StoreReader {
     /// The number of logins that wait for a phone, at most `limit`.
     func waitingLoginSessionCount(areInvitations: Bool, limit: Int) -> Answer<Int>
 
+    /// Up to `limit` logins whose clients are to be told of the result by `now`, the oldest first.
+    func duePings(by now: Instant, limit: Int) -> Answer<[DuePing]>
+
     /// The number of logins that backends have requested of a user and that wait for the user at `now`.
     func openPushCount(to userID: Identifier<User>, at now: Instant) -> Answer<Int>
 

@@ -24,6 +24,8 @@ public final class ServiceContext: Sendable {
     let webNonces: [HMACSHA256Key]
     /// The keys of the secrets of logins that backends request; the first one makes new ones.
     let backchannelKeys: [HMACSHA256Key]
+    /// Encrypts the tokens with which clients recognize pings.
+    let notificationTokens: NotificationTokens
     /// The durations and bounds of logins with a phone.
     public let loginRules: LoginRules
     /// Encrypts what receivers of security events want to see in the field `Authorization`.
@@ -86,6 +88,7 @@ public final class ServiceContext: Sendable {
         self.loginRules = loginRules
         webNonces = rootKeys.all.map { HMACSHA256Key($0.derive("sojourn web nonce")) }
         backchannelKeys = rootKeys.all.map { HMACSHA256Key($0.derive("sojourn backchannel login")) }
+        notificationTokens = NotificationTokens(rootKeys: rootKeys, random: random)
         self.passkeys = passkeys
         passkeyChallenges = PasskeyChallenges(rootKeys: rootKeys)
         self.resetTokenLifetime = resetTokenLifetime

@@ -69,6 +69,12 @@ enum ClientCommands {
             "--backchannel-logout-session-required", "BOOL",
             "true: the receiver needs the session in each logout token, which always has it"),
         Command.Option(
+            "--backchannel-delivery", "MODE",
+            "how it hears of logins that it requests of users (CIBA): poll, or ping at its endpoint",
+            choices: BackchannelRegistration.DeliveryMode.allCases.map(\.rawValue)),
+        Command.Option(
+            "--backchannel-notification-endpoint", "URI", "the receiver of these pings; '' for none"),
+        Command.Option(
             "--id-token-alg", "NAME", "RS256, for libraries that know no other algorithm; '' for that of access tokens"),
         Command.Option("--initiate-login-uri", "URI", "the page of the client that starts a login; '' for none"),
         Command.Option(
@@ -103,11 +109,15 @@ enum ClientCommands {
         for (option, member) in [
             ("--backchannel-logout-uri", "backchannel_logout_uri"), ("--initiate-login-uri", "initiate_login_uri"),
             ("--remote-scope", "remote_scope"), ("--id-token-alg", "id_token_signed_response_alg"),
+            ("--backchannel-notification-endpoint", "backchannel_client_notification_endpoint"),
         ] {
             if let uri = arguments.value(option) { body[member] = uri.isEmpty ? .null : .string(uri) }
         }
         if let needed = try arguments.bool("--backchannel-logout-session-required") {
             body["backchannel_logout_session_required"] = .bool(needed)
+        }
+        if let mode = arguments.value("--backchannel-delivery") {
+            body["backchannel_token_delivery_mode"] = .string(mode)
         }
         if let rule = arguments.value("--browser-session") { body["browser_session"] = .string(rule) }
         if let demand = try arguments.bool("--require-par") {
@@ -234,6 +244,8 @@ enum ClientCommands {
             ("requires PAR", client["require_pushed_authorization_requests"]?.cell),
             ("browser session", client["browser_session"]?.cell), ("login methods", client["login_methods"]?.cell),
             ("logout tokens", client["backchannel_logout_uri"]?.cell),
+            ("requested logins", client["backchannel_token_delivery_mode"]?.cell),
+            ("pings", client["backchannel_client_notification_endpoint"]?.cell),
             ("starts logins at", client["initiate_login_uri"]?.cell),
             ("scope by phone", client["remote_scope"]?.cell),
             ("Apple apps", client["apple_app_ids"]?.cell), ("Android apps", client["android_apps"]?.cell),

@@ -88,6 +88,8 @@ enum Fixture {
         client.hostedLogin.browserSession = .shared
         client.hostedLogin.loginMethods = ["password", "provider:acme"]
         client.hostedLogin.backchannelLogoutURI = "https://one.example/logout"
+        client.backchannel.deliveryMode = .ping
+        client.backchannel.notificationEndpoint = "https://one.example/ping"
         client.hostedLogin.initiateLoginURI = "https://one.example/login"
         client.hostedLogin.remoteScope = Scope("read")
         client.hostedLogin.appleAppIDs = ["ABCDE12345.com.example.one", "ABCDE12345.com.example.two"]

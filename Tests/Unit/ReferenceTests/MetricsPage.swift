@@ -86,6 +86,7 @@ enum MetricsPage {
             group("Logout tokens", always) { registry in
                 _ = LogoutMetrics(in: registry, clock: WallClock { Instant(secondsSinceEpoch: 0) })
             },
+            group("Pings", always) { registry in _ = PingMetrics(in: registry) },
             group("Security events", always) { registry in
                 _ = EventStreamMetrics(in: registry, clock: WallClock { Instant(secondsSinceEpoch: 0) })
             },

@@ -43,6 +43,11 @@ struct ClientForm: Sendable {
         ("app_data", .word(Client.AppDataRule.allCases.map(\.rawValue)), "A refresh that names another platform"),
         ("anonymous_users", .flag, "A login can make an anonymous user"),
         ("backchannel_logout_uri", .text, "Receiver of logout tokens"),
+        (
+            "backchannel_token_delivery_mode", .word(BackchannelRegistration.DeliveryMode.allCases.map(\.rawValue)),
+            "Logins that it requests of users (CIBA)"
+        ),
+        ("backchannel_client_notification_endpoint", .text, "Receiver of pings about them"),
         ("initiate_login_uri", .text, "Page that starts a login"),
         ("remote_scope", .text, "Largest scope of a login that a phone approves"),
         (
@@ -56,7 +61,7 @@ struct ClientForm: Sendable {
     private static let clearable: Set = [
         "client_name", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
         "user_presence_max_age", "backchannel_logout_uri", "initiate_login_uri", "remote_scope",
-        "id_token_signed_response_alg", "jwks",
+        "id_token_signed_response_alg", "jwks", "backchannel_client_notification_endpoint",
     ]
 
     /// What starts a new client: the name of a kind of app, and the members that differ from the defaults.

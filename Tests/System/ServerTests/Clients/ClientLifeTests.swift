@@ -24,7 +24,8 @@ struct ClientLifeTests {
             "apache_relying_party", "apache_resource_server", "authlib_life", "authlib_web", "document_check",
             "joserfc_life", "jwcrypto_life",
             "oidc_agent_life", "oidc_agent_web",
-            "pyjwt_life", "requests_oauth2client_life", "requests_oauth2client_web", "requests_oauthlib_life",
+            "pyjwt_life", "requests_oauth2client_ciba", "requests_oauth2client_life", "requests_oauth2client_web",
+            "requests_oauthlib_life",
         ])
     func life(script: String) async throws {
         let server = try await ServerForClients()

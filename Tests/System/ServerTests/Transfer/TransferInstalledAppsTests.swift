@@ -19,6 +19,8 @@ struct TransferInstalledAppsTests {
             _ = try await first.administration.createClient(id: "shop", by: .system) { client in
                 client.hostedLogin.appleAppIDs = ["ABCDE12345.com.example.shop"]
                 client.hostedLogin.androidApps = [app]
+                client.backchannel.deliveryMode = .ping
+                client.backchannel.notificationEndpoint = "https://shop.example/ping"
                 return nil
             }
             let text = try await first.export(to: transfer.folder)
@@ -28,6 +30,8 @@ struct TransferInstalledAppsTests {
                 let client = try #require(try await stage.store.client("shop"))
                 #expect(client.hostedLogin.appleAppIDs == ["ABCDE12345.com.example.shop"])
                 #expect(client.hostedLogin.androidApps == [app])
+                #expect(client.backchannel.deliveryMode == .ping)
+                #expect(client.backchannel.notificationEndpoint == "https://shop.example/ping")
             }
         }
     }

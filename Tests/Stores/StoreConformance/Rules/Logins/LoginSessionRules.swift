@@ -29,7 +29,8 @@ extension Fixture {
         var request = LoginSession.Request()
         (request.scope, request.resources) = (Scope("openid"), ["https://one.example/api"])
         request.backchannel = BackchannelRequest(
-            to: userID, scope: request.scope, resources: request.resources, bindingMessage: "Zoë 1")
+            to: userID, scope: request.scope, resources: request.resources, bindingMessage: "Zoë 1",
+            sealedToken: [1, 2, 3])
         request.handle = [UInt8](repeating: 100 + number, count: LoginCode.handleCount)
         request.pollHash = [UInt8](repeating: 100 + number, count: 32)
         return LoginSession(
@@ -123,6 +124,21 @@ let loginSessionRules: [StoreRule] = [
         #expect(
             try await store.act(.stop(isReport: false), on: logins[0].id, as: phone, at: Fixture.start) == .accepted)
         #expect(try await store.pushLogin(logins[3], to: user.id, [], atMost: 10) == .admitted)
+        // Its client is told: the row says when.
+        let stopped = try #require(try await store.loginSession(.id(logins[0].id)))
+        #expect(stopped.pingAt == Fixture.start && stopped.pingTries == 0)
+        let due = { (now: Instant) async throws(StoreError) in
+            try await store.read(.short) { (reader) throws(TransactionError) in
+                try reader.duePings(by: now, limit: 10).value()
+            }
+        }
+        #expect(try await due(Fixture.start + .seconds(-1)).isEmpty)
+        #expect(try await due(Fixture.start) == [DuePing(id: stopped.id, clientID: Client.mobileID)])
+        _ = try await store.changeLogin(stopped.id, phone: nil) { change in
+            (change.login.pingAt, change.login.pingTries) = (Fixture.start + .seconds(6), 1)
+        }
+        #expect(try await due(Fixture.start).isEmpty)
+        #expect(try await store.loginSession(.id(stopped.id))?.pingTries == 1)
         let late = Fixture.backchannelLogin(9, to: user.id, at: Fixture.start + .seconds(180))
         #expect(try await store.pushLogin(late, to: user.id, [], atMost: 10) == .admitted)
     },
