@@ -16,7 +16,8 @@ public struct BondHistory {
         /// When it was started or renewed last.
         var renewedAt: Int64
         let refreshToken: String
-        let accessToken: String
+        /// The newest: it lasts for two weeks, and its session longer.
+        var accessToken: String
         /// Whether a phone let it in, and how its login stands.
         var history: LoginHistory?
     }
@@ -112,8 +113,9 @@ public struct BondHistory {
         let expected = reasonNow(index)
         var refusal: ServiceError?
         do throws(ServiceError) {
-            _ = try await services.refresh.refresh(
+            let grant = try await services.refresh.refresh(
                 RefreshAttempt(token: places[index].refreshToken, clientID: nil), from: Self.origin)
+            places[index].accessToken = grant.accessToken
         } catch { refusal = error }
         guard refusal == expected.map({ .refused(.ended($0)) }) else {
             throw RandomHistory.Difference(
