@@ -62,7 +62,11 @@ public final class PostgresServer: Sendable {
         let ends = try Command.connectedPair()
         pipe = ends[1]
         let configuration =
-            ["unix_socket_directories = '\(path)'", "listen_addresses = ''", "max_connections = 300"] + settings
+            [
+                "unix_socket_directories = '\(path)'", "listen_addresses = ''", "max_connections = 300",
+                // Tests find statements by words in them, and statements that name every column are long.
+                "track_activity_query_size = 16384",
+            ] + settings
         shell = try Self.spawn(
             Self.script,
             [path, configuration.joined(separator: "\n"), primary?.folder ?? "", certificate.chain, certificate.key],

@@ -1,4 +1,5 @@
 import Cryptography
+import Dispatch
 import PostgresFixture
 import PostgresStore
 import Sessions
@@ -64,7 +65,7 @@ import Testing
     private func hold(_ userID: Identifier<User>, _ gate: Gate, in store: PostgresStore) async throws {
         _ = try await store.updateUser(.id(userID)) { _ in
             gate.hasBegun.store(true, ordering: .releasing)
-            while !gate.mayEnd.load(ordering: .acquiring) {}
+            gate.mayEnd.wait()
         }
     }
 
@@ -79,7 +80,7 @@ import Testing
         await #expect(throws: StoreError.self) {
             try await store.updateSession(session.id) { $0.session.child += 1 }
         }
-        gate.mayEnd.store(true, ordering: .releasing)
+        gate.mayEnd.signal()
         try await holder
         #expect(try await other.session(session.id)?.session.child == session.child)
         await store.close()
@@ -102,7 +103,7 @@ import Testing
         while !gate.hasBegun.load(ordering: .acquiring) { await Task.yield() }
         async let change: Void? = store.updateSession(session.id) { $0.session.child += 1 }
         while failures.count.load(ordering: .acquiring) < 1 { await Task.yield() }
-        gate.mayEnd.store(true, ordering: .releasing)
+        gate.mayEnd.signal()
         #expect(try await change != nil)
         try await holder
         #expect(try await other.session(session.id)?.session.child == session.child + 1)
@@ -116,7 +117,7 @@ import Testing
 
     private final class Gate: Sendable {
         let hasBegun = Atomic<Bool>(false)
-        let mayEnd = Atomic<Bool>(false)
+        let mayEnd = DispatchSemaphore(value: 0)
     }
 
     @Test func aServerThatCannotBeReachedIsSaidInASentenceWithoutThePassword() throws {
