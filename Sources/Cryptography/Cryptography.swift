@@ -1,7 +1,7 @@
 // Cryptography: every call into libcrypto.
 //
-// Owns: random bytes, digests, MACs, key derivation and agreement, authenticated encryption, signatures and password hashes, and the
-// two text forms of such bytes (base64url, hexadecimal).
+// Owns: random bytes, digests, MACs, key derivation and agreement, authenticated encryption, signatures and password
+// hashes, and the two text forms of such bytes (base64url, hexadecimal).
 //
 // Must not know: tokens, JSON, users, stores. Only this module and TLS see OpenSSL; the declarations that both need are
 // `package` here.

@@ -2,7 +2,7 @@ public import Cryptography
 internal import JSON
 
 /// Encrypted messages in the compact form (RFC 7516 §7.1): a key agreed by ECDH-ES on P-256 (RFC 7518 §4.6), and A256GCM
-/// (RFC 7518 §5.3). Only the holder of the private key reads them, and nothing tells who has written them.
+/// (RFC 7518 §5.3). Only the holder of the private key reads them, and nothing proves their sender.
 public enum JWE {
     private static let nonceCount = 12
     private static let tagCount = 16
@@ -16,7 +16,7 @@ public enum JWE {
         let typ = "JOSE"
     }
 
-    /// Encrypts `plaintext` to `key`, whose thumbprint becomes the `kid`. Returns nil unless the key is on P-256.
+    /// Encrypts `plaintext` to `key`. The `kid` is the thumbprint of the key. Returns nil unless the key is on P-256.
     ///
     /// - Parameter ephemeral: the sender's key, which must be new for each message.
     public static func encrypt(

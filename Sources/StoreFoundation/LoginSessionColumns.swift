@@ -177,7 +177,7 @@ public enum LoginSessionColumns {
         row.add(list: login.answered.map { "\($0.key):\($0.answer.rawValue)" })
     }
 
-    /// - Parameter userID: the user whose logins have this one among them before a phone has claimed it; nil: no user is named.
+    /// - Parameter userID: the user that the login names before a phone has claimed it; nil: it names none.
     private static func write(
         _ claim: LoginSession.Claim?, askedOf userID: Identifier<User>?, to row: inout some WrittenRow
     ) {

@@ -305,7 +305,7 @@ CREATE TABLE logins (
     poll_hash bytea, -- SHA-256 of the secret of the device
     number_shown bigint, -- on the device, 10 to 99
     phone_session_id uuid, -- of the phone that has claimed it; null: none
-    phone_user_id uuid, -- its user; before the claim the user whom a backend asks (CIBA), or of the invitation
+    phone_user_id uuid, -- its user; before the claim the user that a backend asks (CIBA), or of the invitation
     phone_client_id text,
     phone_device_id text,
     arrival text, -- 'scanned', 'linked', 'pushed', 'typed' or 'in_app'
@@ -339,7 +339,7 @@ CREATE UNIQUE INDEX logins_poll ON logins (poll_hash) WHERE poll_hash IS NOT NUL
 CREATE INDEX logins_phone ON logins (phone_session_id) WHERE phone_session_id IS NOT NULL AND ended_at IS NULL;
 -- Finds the logins that phones of a user have claimed, and the account of a login.
 CREATE INDEX logins_of_user ON logins (phone_user_id, started_at) WHERE phone_user_id IS NOT NULL;
--- Finds the logins whose clients are to be told.
+-- Finds the logins with a ping that is due.
 CREATE INDEX logins_ping ON logins (ping_at) WHERE ping_at IS NOT NULL;
 -- Finds the logins that time may have changed, and counts those that wait for a phone.
 CREATE INDEX logins_due ON logins (due_at) WHERE due_at IS NOT NULL;

@@ -17,8 +17,8 @@ extension Endpoints {
 }
 
 extension Call {
-    /// Whether the page of the answer loads itself again and again. Such a request is no use, or a browser would stay in that nobody
-    /// uses.
+    /// Whether the page of the answer loads itself again and again. Such a request does not count as use, because it would keep an
+    /// abandoned browser signed in.
     var isOfLivePage: Bool {
         request.target.path == PagePath.consoleNow.text
             && AuthorizationParameters((try? request.queryItems()) ?? [])["live"] == "1"

@@ -12,7 +12,7 @@ public struct Place: Hashable, Sendable {
 }
 
 /// What a device has to share with the phone that lets it in. A code that travels by eye can be relayed to a phone anywhere; such
-/// a rule keeps the phone near, and keeps out users whose phone and computer reach the server on different ways.
+/// a rule keeps the phone near, and refuses a phone and a computer of one user that reach the server on different ways.
 public enum RemoteLoginSame: String, CaseIterable, Sendable {
     /// Nothing.
     case off

@@ -121,7 +121,7 @@ public struct DeviceReviewPage: HTMLPage {
     }
 }
 
-/// Asks once more before a device in another country is let in: whoever relays a code sits there, and not beside the user.
+/// Asks once more before a device in another country is let in, because the device of a relayed code is not beside the user.
 public struct DeviceAbroadPage: HTMLPage {
     /// The decision that approves.
     public static let approving = "approve_abroad"

@@ -119,8 +119,8 @@ extension EnglishWords {
     }
     var deviceAbroadTitle: String { "This device is in another country" }
     var deviceAbroadWarning: String {
-        "Approve only if the device is in front of you, for example because you use a VPN. Whoever sent you a "
-            + "code to type in here wants to sign in as you."
+        "Approve only if the device is in front of you, for example because you use a VPN. The sender of a "
+            + "code wants to sign in as you."
     }
     var deviceElsewhere: String {
         "The device is too far away. Use a phone or computer in the same country or network as the device."

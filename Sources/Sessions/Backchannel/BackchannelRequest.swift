@@ -44,7 +44,7 @@ public struct BackchannelRequest: Codable, Hashable, Sendable {
     /// The request as JSON.
     public var json: [UInt8] { JSONText.compact(self) ?? [] }
 
-    /// The user who is asked, and the only one whose phone can claim the login.
+    /// The asked user. Only phones of this user can claim the login.
     public var userID: Identifier<User> { Identifier(user) ?? Identifier(words: (0, 0)) }
 
     /// The encrypted token for pings; nil: the client asks for the result.

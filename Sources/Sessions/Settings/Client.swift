@@ -26,7 +26,7 @@ public struct Client: Hashable, Sendable, Identifiable {
         case jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
         /// A login that a phone, or a browser, approves (RFC 8628).
         case deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
-        /// A login that the client requests of a user, whose phone approves it (OpenID Connect CIBA).
+        /// A login that the client requests and a phone of the user approves (OpenID Connect CIBA).
         case backchannel = "urn:openid:params:grant-type:ciba"
         /// An ID token of an identity provider (RFC 8693).
         case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"

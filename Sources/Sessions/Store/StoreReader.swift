@@ -133,7 +133,7 @@ public protocol StoreReader {
     /// The number of logins that wait for a phone, at most `limit`.
     func waitingLoginSessionCount(areInvitations: Bool, limit: Int) -> Answer<Int>
 
-    /// Up to `limit` logins whose clients are to be told of the result by `now`, the oldest first.
+    /// Up to `limit` logins with a ping that is due by `now`, the oldest first.
     func duePings(by now: Instant, limit: Int) -> Answer<[DuePing]>
 
     /// The number of logins that backends have requested of a user and that wait for the user at `now`.

@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    /// The form of the one who was slower would undo what the other has changed, because it has all members.
+    /// The later form would undo the change of the earlier one, because it has all members.
     @Test func aFormFromBeforeAChangeUndoesNothing() async throws {
         try await ConsoleBrowser.with { browser, stage in
             let page = await browser.get("/console/clients/mobile")

@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("R6: a typed code of a device that is too far away lets nobody in")
+    @Test("R6: a typed code of a device that is too far away lets no device in")
     func typedTooFar() async throws {
         try await DeviceLogin.with { first, _ in
             let stage = try await first.anotherNode(remoteLogins: EndpointsFixture.remoteLogins(.country))

@@ -75,7 +75,7 @@ struct PushedMessageTests {
         }
     }
 
-    /// A message whose parts are changed.
+    /// A message with changed parts.
     enum Tampering: CaseIterable, Sendable {
         case header, agreement, nonce, content, tag, shorter, longer, otherAlgorithm, compressed, pointElsewhere
     }

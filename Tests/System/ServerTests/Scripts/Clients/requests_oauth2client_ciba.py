@@ -76,7 +76,7 @@ assert claims["email"] == "ada@example.org" and claims["acr"] == "phone" and cla
 stage.raises(InvalidGrant, lambda: client.ciba(request))
 assert client.refresh_token(token).access_token != token.access_token
 
-# The ID token names the user the next time, whom the phone then refuses.
+# The ID token names the user the next time, and the phone refuses.
 request = client.backchannel_authentication_request("openid", id_token_hint=str(token.id_token))
 stage.raises(AuthorizationPending, lambda: client.ciba(request))
 phone.claim(request)
@@ -88,7 +88,7 @@ refused(client, "invalid_binding_message", login_hint="ada", binding_message="x"
 refused(client, "invalid_request", login_hint="ada", user_code="1234")
 refused(client, "invalid_scope", login_hint="ada", scope="openid admin")
 
-# Assertions of the library, whose audience is the token endpoint, the issuer, or the endpoint itself.
+# Assertions of the library, with the token endpoint, the issuer, or the endpoint itself as audience.
 key = jwskate.Jwk.generate(alg="ES256", kid="a")
 stage.make_client("signer", "private_key_jwt", jwks={"keys": [dict(key.public_jwk())]}, **MEMBERS)
 for audience in stage.PUBLIC, metadata["token_endpoint"], metadata["backchannel_authentication_endpoint"]:
