@@ -78,5 +78,5 @@ struct EventStreamStatusAnswer: Encodable {
 
 extension ServiceContext {
     /// The URL of a path of this server.
-    func url(_ path: String) -> String { (issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer) + path }
+    func url(_ path: String) -> String { pageBase + path }
 }

@@ -117,5 +117,5 @@ extension Endpoints {
     }
 
     /// The public base URL without a slash at its end.
-    var baseURL: String { context.issuer.hasSuffix("/") ? String(context.issuer.dropLast()) : context.issuer }
+    var baseURL: String { context.pageBase }
 }

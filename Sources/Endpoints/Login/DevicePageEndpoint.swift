@@ -43,33 +43,31 @@ extension Endpoints {
             let isAbroad = remoteLogins.isAbroad(login, from: call.caller.remoteAddress)
             if form[.decision] == DeviceReviewPage.approving, isAbroad { return abroadPage(stay, login, client) }
             let isApproved = [DeviceReviewPage.approving, DeviceAbroadPage.approving].contains(form[.decision])
-            if isApproved, !remoteLogins.allows(login, .typed, from: call.caller.remoteAddress) {
-                try await services.loginSessions.recordElsewhere(
-                    login.id, by: stay.visit.session, from: call.origin)
-                return deviceCodePage(stay, code.map(UserCode.shown) ?? "", .elsewhere)
-            }
-            guard try await decide(isApproved, on: login.id, stay) else {
-                return deviceCodePage(stay, code.map(UserCode.shown) ?? "", .unknownCode)
+            if let problem = try await decide(isApproved, on: login, stay) {
+                return deviceCodePage(stay, code.map(UserCode.shown) ?? "", problem)
             }
             return DeviceDonePage(app: app(client), isApproved: isApproved).response(.ok, in: stay.language)
         }
     }
 
-    /// Takes the decision. False: it comes too late.
+    /// Takes the decision. Returns why it counts for nothing: the device is too far away, or it comes too late; nil: it counts.
     private func decide(
-        _ isApproved: Bool, on id: Identifier<Session>, _ stay: AccountStay
-    ) async throws(ServiceError) -> Bool {
-        let (browser, origin) = (stay.visit.session.id, stay.call.origin)
+        _ isApproved: Bool, on login: LoginSession, _ stay: AccountStay
+    ) async throws(ServiceError) -> DeviceCodePage.Message? {
+        let (browser, origin) = (stay.visit.session, stay.call.origin)
         do throws(ServiceError) {
             if isApproved {
-                _ = try await services.loginSessions.approve(id, inBrowser: browser, from: origin)
+                _ = try await services.loginSessions.approve(
+                    login, inBrowser: browser, from: origin,
+                    isNear: remoteLogins.allows(login, .typed, from: origin.remoteAddress))
             } else {
-                try await services.loginSessions.refuse(id, inBrowser: browser, from: origin)
+                try await services.loginSessions.refuse(login.id, inBrowser: browser.id, from: origin)
             }
-            return true
+            return nil
         } catch {
             switch error {
-            case .login, .loginOver, .notFound: return false
+            case .login(.elsewhere): return .elsewhere
+            case .login, .loginOver, .notFound: return .unknownCode
             default: throw error
             }
         }

@@ -4,18 +4,16 @@ internal import Sessions
 
 extension Endpoints {
     static let backchannelPath = "/oauth/bc-authorize"
-    /// How often a backend asks for its tokens (OpenID Connect CIBA section 7.3).
-    static let backchannelInterval = Duration.seconds(5)
 
-    /// `POST /oauth/bc-authorize` (OpenID Connect CIBA section 7.1): a backend requests a login of one user, whose phone approves
-    /// it.
+    /// `POST /oauth/bc-authorize` (OpenID Connect CIBA section 7.1): a backend requests a login of one user, and a phone of
+    /// that user approves it.
     ///
     /// Beside the parameters of CIBA it takes `bond`, `ping_seconds`, `second_factor`, `announce_info` and `session_info`, and the
     /// answer has `login_id`.
     func authorizeByBackchannel(_ call: Call) async throws -> Response {
         let form = try call.form(repeatable: { _ in ["resource"] })
         let identity = try await clientIdentity(
-            call, ClientParameters(form), audiences: [Self.backchannelPath, Self.tokenPath].map(endpointURL))
+            call, ClientParameters(form), audiences: [Self.backchannelPath, Self.tokenPath].map(context.url))
         let client = try await client(identity, call)
         guard !client.isPublic, client.grantTypes.contains(.backchannel) else { throw ServiceError.unauthorizedClient }
         do {
@@ -31,9 +29,7 @@ extension Endpoints {
         opening.resources = form.all("resource")
         opening.lifetime = try form.requestedLifetime()
         let message = try form.bindingMessage()
-        (opening.bond, opening.secondFactor) = (try form.bond(), try form.secondFactor())
-        opening.announceInfo = try form.info("announce_info")
-        opening.sessionInfo = try form.info("session_info")
+        try form.readRules(into: &opening)
         let token = try form.notificationToken(client)
         let user = try await user(hintedIn: form, client)
         opening.backchannel = BackchannelRequest(
@@ -65,37 +61,19 @@ extension Endpoints {
         return user
     }
 
-    /// The URL of an endpoint, below the issuer.
-    private func endpointURL(_ path: String) -> String {
-        (context.issuer.hasSuffix("/") ? String(context.issuer.dropLast()) : context.issuer) + path
-    }
-
     /// `grant_type=urn:openid:params:grant-type:ciba` (section 10.1): the session of a login that the user's phone has approved.
     func backchannelGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
         let client = try await client(identity, call)
         guard client.grantTypes.contains(.backchannel) else { throw ServiceError.unauthorizedClient }
         guard let secret = request.authRequestID else { throw RequestProblem.invalid("auth_req_id", "is missing") }
-        guard request.sessionID == nil else {
-            throw RequestProblem.invalid("session_id", "is not for this grant: the login starts a session of its own")
-        }
-        var login = try loginRequest(request, for: client, call)
-        // The scope and the APIs are those of the request for the login.
-        (login.scope, login.resources) = (nil, [])
-        do throws(ServiceError) {
-            let grant = try await services.loginSessions.collect(
-                secret, login, prefixes: [LoginSessionService.backchannelPrefix], from: call.origin)
-            let idToken = try services.hostedLogin.idToken(of: grant, for: client)
-            metrics.countLogin()
-            return TokenAnswer.response(grant, idToken: idToken)
-        } catch {
-            guard error == .login(.pending) else {
-                metrics.countLogin(failing: error)
-                throw error
+        do {
+            return try await collected(request, for: client, call) { (login) throws(ServiceError) in
+                let grant = try await services.loginSessions.collect(
+                    secret, login, prefixes: [LoginSessionService.backchannelPrefix], from: call.origin)
+                return TokenAnswer.response(grant, idToken: try services.hostedLogin.idToken(of: grant, for: client))
             }
-            if rateLimiter.isTooSoon(pollFor: secret) {
-                throw RequestProblem.authorization(.slowDown, "The client asks too often: interval says how often.")
-            }
-            throw error
+        } catch ServiceError.login(.pending) where rateLimiter.isTooSoon(pollFor: secret) {
+            throw RequestProblem.authorization(.slowDown, "The client asks too often: interval says how often.")
         }
     }
 }
@@ -166,7 +144,7 @@ private struct BackchannelAnswer: Encodable {
     init(_ opened: LoginSessionService.Opened, now: Instant) {
         authRequestID = opened.secret ?? ""
         expiresIn = (opened.login.inputUntil - now).wholeSeconds
-        interval = Endpoints.backchannelInterval.wholeSeconds
+        interval = Endpoints.pollInterval.wholeSeconds
         loginID = opened.login.id.description
     }
 

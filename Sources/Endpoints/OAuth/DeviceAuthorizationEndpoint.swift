@@ -5,8 +5,8 @@ internal import Sessions
 
 extension Endpoints {
     static let deviceAuthorizationPath = "/oauth/device_authorization"
-    /// How often a device asks for its tokens (RFC 8628 section 3.2).
-    private static let pollInterval: Int64 = 5
+    /// How often a device or a backend asks for its tokens (RFC 8628 section 3.2, OpenID Connect CIBA section 7.3).
+    static let pollInterval = Duration.seconds(5)
 
     /// `POST /oauth/device_authorization` (RFC 8628 section 3.1): opens a login that a phone, or a browser, approves.
     ///
@@ -22,10 +22,7 @@ extension Endpoints {
             guard let scope = Scope(text) else { throw ServiceError.invalidScope }
             opening.scope = scope
         }
-        opening.bond = try form.bond()
-        opening.secondFactor = try form.secondFactor()
-        opening.announceInfo = try form.info("announce_info")
-        opening.sessionInfo = try form.info("session_info")
+        try form.readRules(into: &opening)
         opening.userAgent = try call.onlyField("User-Agent")
         // A device without a browser has nothing by which it could be recognised.
         opening.isBrowserKnown = false
@@ -37,14 +34,21 @@ extension Endpoints {
         }
         return try .json(
             DeviceAuthorizationAnswer(
-                opened, services.loginSessions, base: context.issuer, interval: Self.pollInterval,
+                opened, services.loginSessions, base: baseURL, interval: Self.pollInterval.wholeSeconds,
                 now: context.clock.now))
     }
 }
 
 extension FormParameters {
+    /// Reads what every request for a login can have beside the parameters of its standard.
+    func readRules(into opening: inout LoginSessionService.Opening) throws {
+        (opening.bond, opening.secondFactor) = (try bond(), try secondFactor())
+        opening.announceInfo = try info("announce_info")
+        opening.sessionInfo = try info("session_info")
+    }
+
     /// How long the session depends on the phone.
-    func bond() throws -> LoginBond {
+    private func bond() throws -> LoginBond {
         let seconds = self["ping_seconds"].map { QueryParameters.number($0) ?? -1 }
         let word = self["bond"] ?? (seconds == nil ? LoginBond.session.word : "ping")
         guard let bond = LoginBond(word: word, interval: seconds.map { .seconds($0) }) else {
@@ -59,7 +63,7 @@ extension FormParameters {
     }
 
     /// The rule of the client for the second factor; nil when it is absent.
-    func secondFactor() throws -> LoginSession.SecondFactorRule? {
+    private func secondFactor() throws -> LoginSession.SecondFactorRule? {
         try word("second_factor", as: LoginSession.SecondFactorRule.self)
     }
 
@@ -75,7 +79,7 @@ extension FormParameters {
     }
 
     /// A JSON object that the phone shows; nil when it is absent.
-    func info(_ name: String) throws -> String? {
+    private func info(_ name: String) throws -> String? {
         guard let text = self[name] else { return nil }
         let longest = LoginSession.Request.infoLengthMax
         guard text.utf8.count <= longest, (try? StrictJSON.object(Array(text.utf8))) != nil else {
@@ -105,7 +109,7 @@ private struct DeviceAuthorizationAnswer: Encodable {
         let code = UserCode.shown(opened.login.request.userCode ?? "")
         deviceCode = opened.secret ?? ""
         userCode = code
-        verificationURI = (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/device"
+        verificationURI = base + "/device"
         verificationURIComplete = verificationURI + "?user_code=\(code)"
         expiresIn = (opened.login.inputUntil - now).wholeSeconds
         self.interval = interval

@@ -9,6 +9,16 @@ extension Endpoints {
         let client = try await client(identity, call)
         guard client.grantTypes.contains(.deviceCode) else { throw ServiceError.unauthorizedClient }
         guard let code = request.deviceCode else { throw RequestProblem.invalid("device_code", "is missing") }
+        return try await collected(request, for: client, call) { (login) throws(ServiceError) in
+            TokenAnswer.response(try await services.loginSessions.collect(code, login, from: call.origin))
+        }
+    }
+
+    /// The answer that `collect` gives about the session of a login, which is counted.
+    func collected(
+        _ request: TokenRequest, for client: Client, _ call: Call,
+        by collect: (LoginRequest) async throws(ServiceError) -> Response
+    ) async throws -> Response {
         guard request.sessionID == nil else {
             throw RequestProblem.invalid("session_id", "is not for this grant: the login starts a session of its own")
         }
@@ -16,8 +26,7 @@ extension Endpoints {
         // The scope and the APIs are those of the request for the login.
         (login.scope, login.resources) = (nil, [])
         do throws(ServiceError) {
-            let response = TokenAnswer.response(
-                try await services.loginSessions.collect(code, login, from: call.origin))
+            let response = try await collect(login)
             metrics.countLogin()
             return response
         } catch {

@@ -35,7 +35,7 @@ struct RateLimiter: Sendable {
     private let stopwatch: @Sendable () -> Int64
     private let refusals: [RateLimits.Name: Counter]
     /// The polls of backends that wait for a user: one in each interval, with a second for the way.
-    private let polls = TokenBuckets(1, within: Endpoints.backchannelInterval - .seconds(1))
+    private let polls = TokenBuckets(1, within: Endpoints.pollInterval - .seconds(1))
 
     init(_ limits: RateLimits, _ registry: MetricsRegistry, stopwatch: @escaping @Sendable () -> Int64) {
         let names = RateLimits.Name.allCases

@@ -50,8 +50,7 @@ extension Endpoints {
             guard call.caller.isProxy, let asked = call.forwardedRequest else { return (request.method.rawValue, nil) }
             return asked
         }
-        let base = context.issuer.hasSuffix("/") ? String(context.issuer.dropLast()) : context.issuer
-        return (request.method.rawValue, DPoPTarget(base + request.target.path))
+        return (request.method.rawValue, DPoPTarget(context.url(request.target.path)))
     }
 
     /// Maps a proof that expired or was used between its check and its use to the error of a proof that fails the check.

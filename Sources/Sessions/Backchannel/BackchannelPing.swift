@@ -20,7 +20,7 @@ public struct BackchannelPing: Sendable {
     static func pause(afterTry number: Int) -> Duration { .seconds(6 << min(number - 1, 4)) }
 }
 
-/// A login whose client is to be told.
+/// A login with a result that its client awaits.
 public struct DuePing: Hashable, Sendable {
     /// The login.
     public let id: Identifier<Session>
@@ -50,8 +50,8 @@ struct NotificationTokens: Sendable {
 
 extension LoginSession {
     /// Whether the result can no longer be asked for.
-    func isStale(at now: Instant) -> Bool {
-        now >= collectUntil ?? (endedAt ?? startedAt) + LoginRules().collectLifetime
+    func isStale(at now: Instant, by rules: LoginRules) -> Bool {
+        now >= collectUntil ?? (endedAt ?? startedAt) + rules.collectLifetime
     }
 }
 
@@ -67,12 +67,13 @@ extension ServiceContext {
     /// Takes the ping about a login, if it is due: no node takes it again before the next try. Nil if it is not due, too late, or
     /// its client has no receiver any more.
     public func takePing(_ id: Identifier<Session>) async throws(StoreError) -> BackchannelPing? {
-        let (now, tokens, keys) = (clock.now, notificationTokens, backchannelKeys)
+        let (now, rules, tokens, keys) = (clock.now, loginRules, notificationTokens, backchannelKeys)
         return try await store.changeLogin(id, phone: nil) { change -> BackchannelPing? in
             guard let pingAt = change.login.pingAt, pingAt <= now else { return nil }
             let login = change.login
             change.login.pingAt = nil
-            guard !login.isStale(at: now), let client = change.client, client.backchannel.deliveryMode == .ping,
+            guard !login.isStale(at: now, by: rules),
+                let client = change.client, client.backchannel.deliveryMode == .ping,
                 let endpoint = client.backchannel.notificationEndpoint,
                 let token = login.request.backchannel?.sealedToken.flatMap(tokens.open),
                 let secret = keys.lazy.map({ LoginSessionService.backchannelSecret(of: login.id, $0) }).first(where: {

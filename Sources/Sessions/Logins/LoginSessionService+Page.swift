@@ -36,11 +36,14 @@ extension LoginSessionService {
     }
 
     /// Lets the device in whose code the user has typed, with the account of the session of a browser. Throws
-    /// `insufficientUserAuthentication` unless the user has authenticated there within the last five minutes.
+    /// `insufficientUserAuthentication` unless the user has authenticated there within the last five minutes, and
+    /// `login(.elsewhere)` if the device is not near.
     public func approve(
-        _ id: Identifier<Session>, inBrowser sessionID: Identifier<Session>, from origin: Origin
+        _ login: LoginSession, inBrowser session: Session, from origin: Origin, isNear: Bool
     ) async throws(ServiceError) -> LoginSession {
+        if !isNear { try await refuseElsewhere(login, by: session, from: origin) }
         let (now, policy, rules) = (context.clock.now, context.policy, context.loginRules)
+        let (id, sessionID) = (login.id, session.id)
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.changeLogin(id, phone: sessionID, by: origin) {
                 change -> Result<LoginSession, ServiceError> in

@@ -39,26 +39,26 @@ extension LoginSessionService {
             try await store.loginSession(.handle(code.handle))
         }
         guard let known else { throw .notFound("login") }
-        if !known.state.isFinal, !isNear(known, arrival) {
-            try await recordElsewhere(known.id, by: session.session, from: origin)
-            throw .login(.elsewhere)
-        }
+        if !isNear(known, arrival) { try await refuseElsewhere(known, by: session.session, from: origin) }
         return try await perform(.claim(arrival, request.options), on: known.id, by: session, key: key, from: origin)
     }
 
-    /// Records that a phone was too far from the device of a login to let it in.
-    public func recordElsewhere(
-        _ id: Identifier<Session>, by session: Session, from origin: Origin
+    /// Records that a phone is too far from the device of a login to let it in, and throws `login(.elsewhere)`. A login that is over
+    /// lets no device in, however near.
+    func refuseElsewhere(
+        _ login: LoginSession, by session: Session, from origin: Origin
     ) async throws(ServiceError) {
+        if login.state.isFinal { return }
         let now = context.clock.now
         _ = try await inStore { () async throws(StoreError) in
-            try await store.changeLogin(id, phone: session.id, by: origin) { change in
+            try await store.changeLogin(login.id, phone: session.id, by: origin) { change in
                 change.events.append(
                     AuditEvent(
                         .loginRefused, at: now, by: origin, userID: session.userID, clientID: change.login.clientID,
                         deviceID: session.device.id, reason: LoginRefusal.elsewhere.word))
             }
         }
+        throw .login(.elsewhere)
     }
 
     /// Lets the phone of a session act on a login.

@@ -36,7 +36,7 @@ extension LoginSessionService {
 
 extension ServiceContext {
     /// The public base URL without a slash at its end.
-    var pageBase: String { issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer }
+    public var pageBase: String { issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer }
 
     /// The page on which the user of a session that a phone has let in ends it without logging in.
     public func notMeURL(of id: Identifier<Session>) -> String {

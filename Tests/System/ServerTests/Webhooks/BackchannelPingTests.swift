@@ -16,20 +16,6 @@ struct BackchannelPingTests {
     private let folder = StartingFolder()
     private let clock = StartingClock()
 
-    /// Answers with what the test wants next, and keeps what came.
-    private final class Receiver: Sendable {
-        let status = Locked(204)
-        let server: HostileServer
-        init() {
-            let status = status
-            server = HostileServer { _ in
-                [.say("HTTP/1.1 \(status.withLock { $0 }) Said\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")]
-            }
-        }
-        var uri: String { server.origin + "/ping" }
-        var requests: [String] { server.requests }
-    }
-
     /// A client with a receiver, a user, and a phone of the user.
     private final class Fixture: Sendable {
         let application: Application
@@ -112,13 +98,13 @@ struct BackchannelPingTests {
     }
 
     private func stage(
-        database: String? = nil, _ body: (Fixture, Receiver) async throws -> Void
+        database: String? = nil, _ body: (Fixture, StatusReceiver) async throws -> Void
     ) async throws {
         var configuration = folder.configuration
         if let database { configuration.database.location = .postgres(url: database) }
         let application = try await Application.open(
             configuration, clock.surroundings(rootKey: Hex.encode([UInt8](repeating: 3, count: 32))))
-        let receiver = Receiver()
+        let receiver = StatusReceiver(204)
         try await body(try await Fixture(application, clock, receiver.uri), receiver)
         receiver.server.stop()
         await application.close()
@@ -235,4 +221,9 @@ struct BackchannelPingTests {
             #expect(try await stage.context.duePings(limit: 10).isEmpty)
         }
     }
+}
+
+extension StatusReceiver {
+    fileprivate var uri: String { server.origin + "/ping" }
+    fileprivate var requests: [String] { server.requests }
 }

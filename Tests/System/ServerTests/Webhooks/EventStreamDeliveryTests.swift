@@ -20,27 +20,6 @@ struct EventStreamDeliveryTests {
     private let folder = StartingFolder()
     private let clock = StartingClock()
 
-    /// Answers with what the test wants next, and keeps what came.
-    private final class Receiver: Sendable {
-        let status = Locked(202)
-        let server: HostileServer
-        init() {
-            let status = status
-            server = HostileServer { _ in
-                [.say("HTTP/1.1 \(status.withLock { $0 }) Said\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")]
-            }
-        }
-        /// The claims of each token that came.
-        var claims: [JSONValue] {
-            server.requests.compactMap { request in
-                let parts = request.split(separator: "\r\n\r\n").last?.split(separator: ".").map(String.init) ?? []
-                return parts.count == 3 ? Base64URL.decode(parts[1]).flatMap { JSONValue(text: $0) } : nil
-            }
-        }
-        /// The session of each event that came.
-        var sessions: [String?] { claims.map { $0["sub_id"]?["session"]?["id"]?.string } }
-    }
-
     private struct Fixture {
         let application: Application
         let clock: StartingClock
@@ -93,13 +72,13 @@ struct EventStreamDeliveryTests {
     }
 
     private func stage(
-        database: String? = nil, _ body: (Fixture, Receiver) async throws -> Void
+        database: String? = nil, _ body: (Fixture, StatusReceiver) async throws -> Void
     ) async throws {
         var configuration = folder.configuration
         if let database { configuration.database.location = .postgres(url: database) }
         let application = try await Application.open(
             configuration, clock.surroundings(rootKey: Hex.encode([UInt8](repeating: 3, count: 32))))
-        let receiver = Receiver()
+        let receiver = StatusReceiver(202)
         try await body(try await Fixture(application, clock, receiver.server.origin), receiver)
         receiver.server.stop()
         await application.close()
@@ -230,4 +209,17 @@ struct EventStreamDeliveryTests {
             #expect(receiver.claims.count == 3)
         }
     }
+}
+
+extension StatusReceiver {
+    /// The claims of each token that came.
+    fileprivate var claims: [JSONValue] {
+        server.requests.compactMap { request in
+            let parts = request.split(separator: "\r\n\r\n").last?.split(separator: ".").map(String.init) ?? []
+            return parts.count == 3 ? Base64URL.decode(parts[1]).flatMap { JSONValue(text: $0) } : nil
+        }
+    }
+
+    /// The session of each event that came.
+    fileprivate var sessions: [String?] { claims.map { $0["sub_id"]?["session"]?["id"]?.string } }
 }

@@ -20,27 +20,6 @@ struct LogoutDeliveryTests {
     private let folder = StartingFolder()
     private let clock = StartingClock()
 
-    /// Answers with what the test wants next, and keeps what came.
-    private final class Receiver: Sendable {
-        let status = Locked(200)
-        let server: HostileServer
-        init() {
-            let status = status
-            server = HostileServer { _ in
-                [.say("HTTP/1.1 \(status.withLock { $0 }) Said\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")]
-            }
-        }
-        var uri: String { server.origin + "/out" }
-        /// The claims of each token that came.
-        var claims: [JSONValue] { server.requests.compactMap { Self.part(1, of: $0) } }
-        /// The part of the token in a request: 0 is the header, 1 the claims.
-        static func part(_ place: Int, of request: String) -> JSONValue? {
-            guard let token = request.split(separator: "logout_token=").last else { return nil }
-            let parts = token.split(separator: ".").map(String.init)
-            return parts.count == 3 ? Base64URL.decode(parts[place]).flatMap { JSONValue(text: $0) } : nil
-        }
-    }
-
     /// A client with a receiver, and its sessions.
     private final class Fixture: Sendable {
         let application: Application
@@ -108,13 +87,13 @@ struct LogoutDeliveryTests {
     }
 
     private func stage(
-        database: String? = nil, algorithm: String? = nil, _ body: (Fixture, Receiver) async throws -> Void
+        database: String? = nil, algorithm: String? = nil, _ body: (Fixture, StatusReceiver) async throws -> Void
     ) async throws {
         var configuration = folder.configuration
         if let database { configuration.database.location = .postgres(url: database) }
         let application = try await Application.open(
             configuration, clock.surroundings(rootKey: Hex.encode([UInt8](repeating: 3, count: 32))))
-        let receiver = Receiver()
+        let receiver = StatusReceiver(200)
         try await body(try await Fixture(application, clock, receiver.uri, algorithm), receiver)
         receiver.server.stop()
         await application.close()
@@ -137,7 +116,7 @@ struct LogoutDeliveryTests {
             let request = try #require(receiver.server.requests.first)
             #expect(request.hasPrefix("POST /out HTTP/1.1\r\n"))
             #expect(request.lowercased().contains("\r\ncontent-type: application/x-www-form-urlencoded\r\n"))
-            let head = try #require(Receiver.part(0, of: request))
+            let head = try #require(StatusReceiver.part(0, of: request))
             #expect(head["typ"]?.string == "logout+jwt" && head["alg"]?.string == "ES256")
             let claims = receiver.claims
             let now = stage.clock.wall.now.secondsSinceEpoch
@@ -188,7 +167,7 @@ struct LogoutDeliveryTests {
         try await stage(algorithm: "RS256") { stage, receiver in
             try await stage.end(try await stage.logIn("a"))
             await drain(stage.delivery())
-            let head = receiver.server.requests.first.flatMap { Receiver.part(0, of: $0) }
+            let head = receiver.server.requests.first.flatMap { StatusReceiver.part(0, of: $0) }
             #expect(head?["alg"]?.string == "RS256")
             let rsa = stage.application.context.signingKeys.all.first { $0.algorithm == "RS256" }
             #expect(rsa != nil && head?["kid"]?.string == rsa?.id)
@@ -338,5 +317,19 @@ struct LogoutDeliveryTests {
             await drain(two)
             #expect(receiver.claims.count == 4)
         }
+    }
+}
+
+extension StatusReceiver {
+    fileprivate var uri: String { server.origin + "/out" }
+
+    /// The claims of each token that came.
+    fileprivate var claims: [JSONValue] { server.requests.compactMap { Self.part(1, of: $0) } }
+
+    /// The part of the token in a request: 0 is the header, 1 the claims.
+    fileprivate static func part(_ place: Int, of request: String) -> JSONValue? {
+        guard let token = request.split(separator: "logout_token=").last else { return nil }
+        let parts = token.split(separator: ".").map(String.init)
+        return parts.count == 3 ? Base64URL.decode(parts[place]).flatMap { JSONValue(text: $0) } : nil
     }
 }

@@ -22,21 +22,8 @@ struct WebhookTests {
     private let folder = StartingFolder()
     private let clock = StartingClock()
 
-    /// Answers with what the test wants next, and keeps what came.
-    private final class Receiver: Sendable {
-        let status = Locked(204)
-        let server: HostileServer
-        init() {
-            let status = status
-            server = HostileServer { _ in
-                [.say("HTTP/1.1 \(status.withLock { $0 }) Said\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")]
-            }
-        }
-        var messages: [Message] { server.requests.map(Message.init) }
-    }
-
     /// A request to the receiver.
-    private struct Message {
+    fileprivate struct Message {
         let fields: [String: String]
         let body: String
         init(_ request: String) {
@@ -54,7 +41,7 @@ struct WebhookTests {
     }
 
     private func webhook(
-        _ application: Application, _ receiver: Receiver, node: String = "a", name: String = "mails",
+        _ application: Application, _ receiver: StatusReceiver, node: String = "a", name: String = "mails",
         of events: WebhookEvents = .named([.sessionStarted, .sessionEnded])
     ) throws -> Webhook {
         Webhook(
@@ -91,7 +78,7 @@ struct WebhookTests {
     @Test("events come in order, signed, with whom to write to and which device; a new one is told from a known one")
     func delivery() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
-        let receiver = Receiver()
+        let receiver = StatusReceiver(204)
         let webhook = try webhook(application, receiver)
         let logIn = try await makeUser(application)
         // What was before the webhook is not sent.
@@ -130,7 +117,7 @@ struct WebhookTests {
     @Test("a token that has left its device is told by default: which device, from where, when")
     func misuse() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
-        let receiver = Receiver()
+        let receiver = StatusReceiver(204)
         let webhook = try webhook(application, receiver, of: .usual)
         _ = try await makeUser(application)
         await drain(webhook)
@@ -163,7 +150,7 @@ struct WebhookTests {
     @Test("of an address that changes the old one is told as well, be it gone; and of each whether it was verified")
     func addresses() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
-        let receiver = Receiver()
+        let receiver = StatusReceiver(204)
         let webhook = try webhook(application, receiver, of: .usual)
         _ = try await makeUser(application)
         await drain(webhook)
@@ -199,7 +186,7 @@ struct WebhookTests {
     @Test("a mail about a login reaches who had the address then, and not who changed it since")
     func addressAtTheEvent() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
-        let receiver = Receiver()
+        let receiver = StatusReceiver(204)
         let webhook = try webhook(application, receiver, of: .usual)
         let logIn = try await makeUser(application)
         let administration = Administration(application.context)
@@ -227,7 +214,7 @@ struct WebhookTests {
     @Test("events come with the place of their address, if the file of places knows it")
     func place() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
-        let receiver = Receiver()
+        let receiver = StatusReceiver(204)
         var webhook = try webhook(application, receiver)
         try await PlaceFiles.write(folder.file("places.mmdb"))
         let locations = try GeoDatabaseFile(
@@ -255,7 +242,7 @@ struct WebhookTests {
     @Test("what is not taken comes again, slower and slower, before anything else; and after a restart too")
     func retries() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
-        let receiver = Receiver()
+        let receiver = StatusReceiver(204)
         let first = try webhook(application, receiver)
         let logIn = try await makeUser(application)
         await drain(first)
@@ -291,7 +278,7 @@ struct WebhookTests {
     @Test("one that does not answer delays no other, and each has its own place, lease and numbers")
     func several() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
-        let (broken, sound) = (Receiver(), Receiver())
+        let (broken, sound) = (StatusReceiver(204), StatusReceiver(204))
         broken.status.withLock { $0 = 500 }
         let (mails, audit) = (
             try webhook(application, broken), try webhook(application, sound, name: "audit")
@@ -317,7 +304,7 @@ struct WebhookTests {
     func forgotten() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
         let store = application.context.store
-        let receiver = Receiver()
+        let receiver = StatusReceiver(204)
         let known = try webhook(application, receiver)
         for name in ["mails", "old", "busy"] {
             try await store.updateWebhook(name) { [now = clock.wall.now] in $0 = WebhookProgress(since: now) }
@@ -335,4 +322,8 @@ struct WebhookTests {
         receiver.server.stop()
         await application.close()
     }
+}
+
+extension StatusReceiver {
+    fileprivate var messages: [WebhookTests.Message] { server.requests.map(WebhookTests.Message.init) }
 }
