@@ -117,15 +117,11 @@ extension LoginSession {
         publish()
     }
 
-    /// One attempt at a second factor: the proof, then the network.
-    func prove(
-        _ number: Int?, _ proof: (Sojourn, String) async throws(SojournError) -> LoginProof
-    ) async throws(SojournError) {
-        let act = LoginSessionMachine.Act.prove(attempt: machine.attempts + 1)
-        try begin(act)
-        let id = known?.id ?? ""
-        let given: LoginProof
-        do throws(SojournError) { given = try await proof(account, id) } catch {
+    /// Gets from `source` what an act sends that has begun. Without it the act is taken back, because nothing was sent.
+    func obtain<Proof>(
+        for act: LoginSessionMachine.Act, _ source: () async throws(SojournError) -> Proof
+    ) async throws(SojournError) -> Proof {
+        do throws(SojournError) { return try await source() } catch {
             if case .presence(let failure) = error {
                 machine.withdraw(act, failure)
             } else {
@@ -134,6 +130,16 @@ extension LoginSession {
             publish()
             throw error
         }
+    }
+
+    /// One attempt at a second factor: the proof, then the network.
+    func prove(
+        _ number: Int?, _ proof: (Sojourn, String) async throws(SojournError) -> LoginProof
+    ) async throws(SojournError) {
+        let act = LoginSessionMachine.Act.prove(attempt: machine.attempts + 1)
+        try begin(act)
+        let id = known?.id ?? ""
+        let given = try await obtain(for: act) { () async throws(SojournError) in try await proof(account, id) }
         self.number = number
         let call = isAppLogin ? LoginSessionCall.proveAppLogin(id, given) : .prove(id, given, number: number)
         let task = Task { await self.carryOut(act, call) }

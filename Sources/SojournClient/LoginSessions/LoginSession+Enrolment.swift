@@ -23,15 +23,8 @@ extension LoginSession {
         let act = LoginSessionMachine.Act.prove(attempt: machine.attempts + 1)
         try begin(act)
         let (id, userID) = (known?.id ?? "", known?.accountID ?? "")
-        let given: EnrolmentProof
-        do throws(SojournError) { given = try await account.enrolmentProof(factor, login: id, user: userID) } catch {
-            if case .presence(let failure) = error {
-                machine.withdraw(act, failure)
-            } else {
-                _ = machine.take(.refused("not_sent"), to: act)
-            }
-            publish()
-            throw error
+        let given = try await obtain(for: act) { () async throws(SojournError) in
+            try await account.enrolmentProof(factor, login: id, user: userID)
         }
         let call = LoginSessionCall.enrol(id, given.members)
         (enrolment.lastCall, enrolment.proof) = (call, given)

@@ -54,7 +54,8 @@ package enum EncryptedMessage {
         return ([head, ""] + parts.map { Base64URL.encode(Array($0)) }).joined(separator: ".")
     }
 
-    /// The key of the content (RFC 7518 §4.6.2). A key of 256 bits takes one round of SHA-256, and its input begins with the number of the round.
+    /// The key of the content (RFC 7518 §4.6.2). A key of 256 bits takes one round of SHA-256, and its input begins with the number
+    /// of the round.
     package static func contentKey(_ secret: [UInt8]) -> [UInt8] {
         let name = Array(encryption.utf8)
         let noParties: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]
