@@ -22,6 +22,8 @@ public struct LoginDetails: Hashable, Sendable, Identifiable {
     public var clientID: String?
     /// The client's name for people.
     public var clientName: String?
+    /// What the device shows as well, so that the user can compare; nil if it shows nothing (OpenID Connect CIBA).
+    public var bindingMessage: String?
     /// What the client says before the user decides, as JSON; nil if it says nothing.
     public var announceInfo: String?
     /// What the client says after the login, as JSON; nil before, and if it says nothing.

@@ -151,6 +151,7 @@ extension LoginDetails {
         (self.id, self.status, kind) = (id, status, members.short("kind") ?? "")
         let client = members["client"]?.members ?? [:]
         (clientID, clientName) = (client.short("client_id"), client.short("name"))
+        bindingMessage = members.short("binding_message")
         announceInfo = members.info("announce_info")
         let isLoggedIn = [.loggedIn, .loggedInOneShot, .loggedOut].contains(status.history)
         sessionInfo = isLoggedIn ? members.info("session_info") : nil

@@ -63,14 +63,15 @@ struct BackchannelPhoneTests {
         let asked = try await backend.send(
             "oauth/bc-authorize", "scope=openid&login_hint=anna&binding_message=Order%204711")
         let (login, request) = (try #require(asked.text("login_id")), try #require(asked.text("auth_req_id")))
-        #expect(try await app.logins().map(\.id) == [login])
+        let waiting = try await app.logins()
+        #expect(waiting.map(\.id) == [login] && waiting.first?.bindingMessage == "Order 4711")
         let (data, _) = try await app.data(
             for: URLRequest(url: server.url.appendingPathComponent("v1/me/logins/" + login)))
         let found = try #require(JSONValue(parsing: Array(data))?.members)
-        #expect(found.text("binding_message") == "Order 4711")
         let message = JSONValue.object(["login": .string(try #require(found.text("push")))])
         let session = try #require(try await app.startSession(push: Data(message.bytes)))
         for await status in session.statuses where status.input == .confirmation { break }
+        #expect(session.details?.bindingMessage == "Order 4711")
         try await session.confirm(number: try await backend.number(login, request))
         try await session.enterSecondFactor(password: Self.password)
         #expect(session.status.state == .active)
