@@ -4,7 +4,7 @@ internal import Sessions
 internal import Telemetry
 
 /// Sends logout tokens to the receiver of one client (OpenID Connect Back-Channel Logout section 2.5): one for each recorded end
-/// of a session that came of a login on the server's page, each at least once, in the order of the ends.
+/// of a session of which the client has an ID token, each at least once, in the order of the ends.
 ///
 /// The ends are read from the audit trail, to which each is written in the transaction that ends the session. A failed delivery
 /// is repeated with growing delays for as long as the trail keeps the event. Only one of several nodes sends, until it stops or
@@ -113,10 +113,11 @@ struct LogoutDelivery: Sendable {
         try await context.store.sessionEnds(ofClient: clientID, after: progress.cursor, limit: 1)
     }
 
-    /// Whether the session came of a login on the page.
+    /// Whether the client has got an ID token of the session: from a login on the page, or from one that it requested (CIBA).
     private func isWanted(_ end: RecordedEvent, _ progress: WebhookProgress) async throws(StoreError) -> Bool {
         guard end.event.at >= progress.since, let id = end.event.sessionID else { return false }
-        return try await context.store.login(id) != nil
+        if try await context.store.login(id) != nil { return true }
+        return try await context.store.loginSession(.id(id))?.kind == .backchannel
     }
 
     /// Takes or renews the lease; nil if another node holds it.

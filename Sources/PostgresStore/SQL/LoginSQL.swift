@@ -29,6 +29,15 @@ enum LoginSQL {
             """, id, limit)
     }
 
+    static func selectWithIDToken(after id: Identifier<Session>?, limit: Int) -> Statement {
+        Statement(
+            """
+            SELECT id, client_id FROM logins
+            WHERE ($1::uuid IS NULL OR id > $1::uuid) AND kind IN ('authorize', 'backchannel')
+            ORDER BY id LIMIT $2::bigint
+            """, id, limit)
+    }
+
     static func insert(_ login: Login) -> Statement {
         Statement(
             "INSERT INTO logins (\(columns)) VALUES (\(LoginColumns.all.placeholders()))"

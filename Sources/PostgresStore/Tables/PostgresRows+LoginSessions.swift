@@ -39,9 +39,9 @@ extension PostgresRows {
         all(LoginSessionSQL.selectDue(by: now, limit: limit)) { (row) throws(CorruptRow) in try row.identifier() }
     }
 
-    func duePings(by now: Instant, limit: Int) -> Answer<[DuePing]> {
+    func duePings(by now: Instant, limit: Int) -> Answer<[ClientLogin]> {
         all(LoginSessionSQL.selectPings(by: now, limit: limit)) { (row) throws(CorruptRow) in
-            DuePing(id: try row.identifier(), clientID: row.text())
+            ClientLogin(id: try row.identifier(), clientID: row.text())
         }
     }
 

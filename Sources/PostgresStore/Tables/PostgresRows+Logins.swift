@@ -14,6 +14,12 @@ extension PostgresRows {
         all(LoginSQL.selectInOrder(after: id, limit: limit), LoginSQL.read)
     }
 
+    func idTokenLogins(after id: Identifier<Session>?, limit: Int) -> Answer<[ClientLogin]> {
+        all(LoginSQL.selectWithIDToken(after: id, limit: limit)) { (row) throws(CorruptRow) in
+            ClientLogin(id: try row.identifier(), clientID: row.text())
+        }
+    }
+
     func loginForUpdate(_ id: Identifier<Session>) -> Answer<Login?> {
         first(LoginSQL.select(id, locked: "FOR UPDATE"), LoginSQL.read)
     }

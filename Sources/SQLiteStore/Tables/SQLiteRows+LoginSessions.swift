@@ -112,10 +112,10 @@ extension SQLiteRows {
         }
     }
 
-    func duePings(by now: Instant, limit: Int) -> Answer<[DuePing]> {
+    func duePings(by now: Instant, limit: Int) -> Answer<[ClientLogin]> {
         answer { (connection) throws(DatabaseError) in
             try connection.all(LoginSessionRow.selectPings, now, limit) { (row) throws(CorruptRow) in
-                DuePing(id: try row.identifier(), clientID: row.text())
+                ClientLogin(id: try row.identifier(), clientID: row.text())
             }
         }
     }

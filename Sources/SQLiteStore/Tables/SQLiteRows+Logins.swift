@@ -12,6 +12,10 @@ private enum LoginRow {
     )
     static let selectInOrder = Query(
         "SELECT \(columns) FROM logins WHERE id > ? AND state IS NULL ORDER BY id LIMIT ?")
+    static let selectWithIDToken = Query(
+        """
+        SELECT id, client_id FROM logins WHERE id > ? AND kind IN ('authorize', 'backchannel') ORDER BY id LIMIT ?
+        """)
     static let selectByCode = Query("SELECT \(columns) FROM logins WHERE code_hash = ?")
     static let insert = Query(inserting: nil, LoginColumns.all, into: "logins")
     static let updateCode = Query("UPDATE logins SET code_hash = ?, code_request = ?, code_used_at = ? WHERE id = ?")
@@ -60,6 +64,14 @@ extension SQLiteRows {
     func logins(after id: Identifier<Session>?, limit: Int) -> Answer<[Login]> {
         answer { (connection) throws(DatabaseError) in
             try connection.all(LoginRow.selectInOrder, id?.bytes ?? [], limit, read: LoginRow.read)
+        }
+    }
+
+    func idTokenLogins(after id: Identifier<Session>?, limit: Int) -> Answer<[ClientLogin]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(LoginRow.selectWithIDToken, id?.bytes ?? [], limit) { (row) throws(CorruptRow) in
+                ClientLogin(id: try row.identifier(), clientID: row.text())
+            }
         }
     }
 

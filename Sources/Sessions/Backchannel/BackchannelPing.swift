@@ -20,17 +20,6 @@ public struct BackchannelPing: Sendable {
     static func pause(afterTry number: Int) -> Duration { .seconds(6 << min(number - 1, 4)) }
 }
 
-/// A login with a result that its client awaits.
-public struct DuePing: Hashable, Sendable {
-    /// The login.
-    public let id: Identifier<Session>
-    /// Its client.
-    public let clientID: String
-
-    /// A ping about that login.
-    public init(id: Identifier<Session>, clientID: String) { (self.id, self.clientID) = (id, clientID) }
-}
-
 /// Encrypts the tokens with which clients recognize pings.
 struct NotificationTokens: Sendable {
     private static let purpose = "sojourn backchannel notification"
@@ -57,7 +46,7 @@ extension LoginSession {
 
 extension ServiceContext {
     /// The pings that are due, the oldest first.
-    public func duePings(limit: Int) async throws(StoreError) -> [DuePing] {
+    public func duePings(limit: Int) async throws(StoreError) -> [ClientLogin] {
         let now = clock.now
         return try await store.read(.short) { (reader) throws(TransactionError) in
             try reader.duePings(by: now, limit: limit).value()

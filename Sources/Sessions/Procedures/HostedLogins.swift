@@ -84,7 +84,7 @@ extension Store {
 
     /// Deletes up to `limit` logins that were completed before `instant`. Kept are those with a browser session whose own session
     /// has no end yet, and those of a client that gets logout tokens for as long as the session or its tombstone exists: they
-    /// tell which ended sessions came of a login on the page. Returns the number of deleted rows.
+    /// tell of which ended sessions the client has an ID token. Returns the number of deleted rows.
     public func sweepLogins(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
         try await write(.nothing) { (transaction) throws(TransactionError) in
             try transaction.deleteLogins(before: instant, limit: limit).value()

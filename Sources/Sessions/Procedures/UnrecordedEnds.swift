@@ -1,6 +1,6 @@
 // Ends of sessions that no request has recorded: by the clock, and by a revocation of all sessions.
 
-/// One step along the logins on the page.
+/// One step along the logins for whose sessions clients may have ID tokens.
 public struct UnrecordedEnds: Sendable {
     /// The sessions of these logins that have ended without a record.
     public let sessions: [Identifier<Session>]
@@ -9,7 +9,7 @@ public struct UnrecordedEnds: Sendable {
 }
 
 extension Store {
-    /// Reads up to `limit` logins on the page after `cursor`, and finds those whose sessions have ended without a record.
+    /// Reads up to `limit` logins with an ID token after `cursor`, and finds those whose sessions have ended without a record.
     ///
     /// - Parameter isWanted: whether the ends of a client's sessions are looked for.
     public func unrecordedEnds(
@@ -17,15 +17,15 @@ extension Store {
         _ isWanted: @escaping @Sendable (Client) -> Bool
     ) async throws(StoreError) -> UnrecordedEnds {
         try await read(.long) { (reader) throws(TransactionError) in
-            let (page, catalogue) = (reader.logins(after: cursor, limit: limit), reader.catalogue())
+            let (page, catalogue) = (reader.idTokenLogins(after: cursor, limit: limit), reader.catalogue())
             let (logins, known) = (try page.value(), try catalogue.value())
             let next = logins.count < limit ? nil : logins.last?.id
-            let wanted = logins.filter { $0.codeUsedAt != nil && known.clients[$0.clientID].map(isWanted) == true }
+            let wanted = logins.filter { known.clients[$0.clientID].map(isWanted) == true }
             if wanted.isEmpty { return UnrecordedEnds(sessions: [], cursor: next) }
-            let found = reader.sessions(wanted.map(\.id))
-            let owners = reader.users(Array(Set(wanted.map(\.userID))), named: [])
+            let found = try reader.sessions(wanted.map(\.id)).value()
+            let owners = reader.users(Array(Set(found.map(\.userID))), named: [])
             let users = Dictionary(try owners.value().map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-            let ended = try found.value().filter { session in
+            let ended = found.filter { session in
                 session.ending == nil
                     && policy.ending(of: known.record(of: session, users[session.userID]), at: now) != nil
             }

@@ -112,6 +112,10 @@ public protocol StoreReader {
     /// Every login on the page, in the order of their ids.
     func logins(after id: Identifier<Session>?, limit: Int) -> Answer<[Login]>
 
+    /// Every login for whose session the client may have an ID token, in the order of their ids: those on the page, and those that
+    /// backends have requested.
+    func idTokenLogins(after id: Identifier<Session>?, limit: Int) -> Answer<[ClientLogin]>
+
     /// The login with a phone that `key` finds.
     func loginSession(_ key: LoginSession.Key) -> Answer<LoginSession?>
 
@@ -134,7 +138,7 @@ public protocol StoreReader {
     func waitingLoginSessionCount(areInvitations: Bool, limit: Int) -> Answer<Int>
 
     /// Up to `limit` logins with a ping that is due by `now`, the oldest first.
-    func duePings(by now: Instant, limit: Int) -> Answer<[DuePing]>
+    func duePings(by now: Instant, limit: Int) -> Answer<[ClientLogin]>
 
     /// The number of logins that backends have requested of a user and that wait for the user at `now`.
     func openPushCount(to userID: Identifier<User>, at now: Instant) -> Answer<Int>

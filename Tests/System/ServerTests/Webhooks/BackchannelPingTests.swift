@@ -51,6 +51,7 @@ struct BackchannelPingTests {
                 client.scope = Scope("openid") ?? .empty
                 client.backchannel.deliveryMode = .ping
                 client.backchannel.notificationEndpoint = uri
+                client.hostedLogin.backchannelLogoutURI = uri
                 return nil
             }
         }
@@ -132,6 +133,32 @@ struct BackchannelPingTests {
             #expect(stage.metrics.delivered.value == 2 && stage.metrics.failed.value == 0)
             // The client may ask although it is told.
             try await stage.collect(first.secret)
+        }
+    }
+
+    @Test(
+        "the end of a collected session is told by a logout token, however old the login is",
+        arguments: ["by an admin", "by the clock"])
+    func logoutToken(_ way: String) async throws {
+        try await stage { stage, receiver in
+            let delivery = LogoutDelivery(
+                clientID: "shop", context: stage.context, logger: .silent,
+                metrics: LogoutMetrics(in: stage.registry, clock: clock.wall), node: "a")
+            let login = try await stage.request(token: nil)
+            try await stage.approve(login.id)
+            try await stage.collect(login.secret)
+            clock.advance(.seconds(9 * 86_400))
+            _ = try await stage.context.store.sweepLogins(before: clock.wall.now, limit: 100)
+            if way == "by an admin" {
+                #expect(try await Services(stage.context).logout.end(login.id, .revokedByAdmin, from: .system))
+            } else {
+                clock.advance(.seconds(90 * 86_400))
+                #expect(await EndRecorder(context: stage.context, logger: .silent).step(after: nil) == nil)
+            }
+            receiver.status.withLock { $0 = 200 }
+            while await delivery.step(failures: 0) == .again {}
+            #expect(receiver.requests.count == 1 && receiver.requests[0].contains("logout_token="))
+            #expect(delivery.metrics.delivered.value == 1)
         }
     }
 

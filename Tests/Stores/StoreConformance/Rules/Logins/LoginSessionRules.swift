@@ -133,7 +133,7 @@ let loginSessionRules: [StoreRule] = [
             }
         }
         #expect(try await due(Fixture.start + .seconds(-1)).isEmpty)
-        #expect(try await due(Fixture.start) == [DuePing(id: stopped.id, clientID: Client.mobileID)])
+        #expect(try await due(Fixture.start) == [ClientLogin(id: stopped.id, clientID: Client.mobileID)])
         _ = try await store.changeLogin(stopped.id, phone: nil) { change in
             (change.login.pingAt, change.login.pingTries) = (Fixture.start + .seconds(6), 1)
         }
