@@ -10,11 +10,18 @@ struct MonitoringFilesTests {
     /// Labels that Prometheus adds.
     private static let added: Set = ["job", "instance", "le"]
 
+    /// The page of the manual.
+    private static let page = "Sources/sojourn/Sojourn.docc/Operating/Monitoring.md"
+
     private let metrics: [String: MetricsRegistry.Description]
 
     init() throws {
         let all = try MetricsPage.groups().flatMap(\.metrics).map { ($0.name, $0) }
         metrics = Dictionary(uniqueKeysWithValues: all)
+    }
+
+    private static func manual() throws -> String {
+        String(decoding: try #require(FileManager.default.contents(atPath: Repository.path(page))), as: UTF8.self)
     }
 
     // MARK: Expressions
@@ -120,6 +127,33 @@ struct MonitoringFilesTests {
         #expect(shown.sorted() == known.filter { $0 != "failed" }.sorted())
     }
 
+    @Test("the manual explains each metric in one row of a table, with its type and its labels")
+    func explained() throws {
+        let rows = try Self.manual().matches(of: #/\n\| `(sojourn_[a-z_]+)` \| (\w+) \|([^|]*)\|/#)
+        #expect(rows.map { String($0.1) }.sorted() == metrics.keys.sorted())
+        for row in rows {
+            let metric = metrics[String(row.1)]
+            #expect(row.2 == metric?.type ?? "", "\(row.1)")
+            let labels = row.3.matches(of: #/`([a-z_]+)`/#).map { String($0.1) }
+            #expect(labels == metric?.labels.map(\.name), "\(row.1)")
+        }
+    }
+
+    /// What was given up is not tried again, so that an operator has to see it.
+    @Test("each counter of messages that can be lost is in a panel, and its losses are in an alert")
+    func losses() throws {
+        let counters = metrics.values.filter { metric in metric.labels.contains { $0.values.contains("lost") } }
+        let names = counters.map(\.name)
+        let panels = try Self.dashboard()["panels"]?.elements ?? []
+        let shown = panels.flatMap { $0["targets"]?.elements ?? [] }.compactMap { $0["expr"]?.string }
+        let rules = try AlertRules().rules.map { $0["expr"] }
+        #expect(names.count >= 5)
+        for name in names where name != "sojourn_identity_rechecks_total" {
+            #expect(shown.contains { $0.contains(name) }, "\(name) is in no panel")
+            #expect(rules.contains { $0.contains(name) && $0.contains("lost") }, "\(name) is in no alert")
+        }
+    }
+
     // MARK: Alerts
 
     @Test("each alert asks for what the code has")
@@ -143,12 +177,10 @@ struct MonitoringFilesTests {
 
     @Test("each alert links its heading in the manual, and each of these headings has an alert")
     func runbooks() throws {
-        let page = "Sources/sojourn/Sojourn.docc/Operating/Monitoring.md"
-        let bytes = try #require(FileManager.default.contents(atPath: Repository.path(page)))
-        let headings = String(decoding: bytes, as: UTF8.self).matches(of: #/\n### (Sojourn\w+)\n/#).map { String($0.1) }
+        let headings = try Self.manual().matches(of: #/\n### (Sojourn\w+)\n/#).map { String($0.1) }
         let rules = try AlertRules().rules
         #expect(rules.map { $0["alert"] } == headings)
-        for rule in rules { #expect(rule["runbook_url"] == "\(page)#\(rule["alert"].lowercased())") }
+        for rule in rules { #expect(rule["runbook_url"] == "\(Self.page)#\(rule["alert"].lowercased())") }
     }
 
     @Test(
