@@ -80,6 +80,8 @@ struct EventStreamDelivery: Sendable {
         /// The number of the event in the trail; nil for a verification event.
         var number: Int64?
         var verification: EventStream.Verification?
+        /// The time of the oldest event that waits, which a verification event only delays.
+        let waitingSince: Instant
     }
 
     /// Sends the next event, if there is one and this node holds the lease.
@@ -100,8 +102,7 @@ struct EventStreamDelivery: Sendable {
                 guard let last = page.last else { return rest() }
                 return try await advance(target, to: last.id) ? .again : .idle
             }
-            metrics.note(
-                clientID, waitingSince: wanted?.event.at ?? context.clock.now, failingSince: progress.failingSince)
+            metrics.note(clientID, waitingSince: message.waitingSince, failingSince: progress.failingSince)
             guard let problem = await send(message.token, to: target) else {
                 return try await finish(message, target, progress)
             }
@@ -139,13 +140,14 @@ struct EventStreamDelivery: Sendable {
 
     /// The verification event, or else the next event of the trail; nil without either, or without a key.
     private func message(_ target: Target, _ wanted: RecordedEvent?) async -> Message? {
+        let waitingSince = wanted?.event.at ?? context.clock.now
         if let verification = target.stream.verification {
             let token = await context.token(of: verification, in: target.stream, to: target.client)
-            return token.map { Message(token: $0, verification: verification) }
+            return token.map { Message(token: $0, verification: verification, waitingSince: waitingSince) }
         }
         guard let wanted, let event = target.stream.event(wanted) else { return nil }
         let token = await context.token(of: event, wanted, in: target.stream, to: target.client)
-        return token.map { Message(token: $0, number: wanted.id) }
+        return token.map { Message(token: $0, number: wanted.id, waitingSince: waitingSince) }
     }
 
     private func finish(_ message: Message, _ target: Target, _ progress: WebhookProgress) async throws(StoreError)
@@ -201,7 +203,7 @@ struct EventStreamDelivery: Sendable {
             progress?.fail(by: node, at: now, for: delay, Webhook.lease)
         }
         context.deliveries.note(problem.cause, of: target.name, at: now, for: delay)
-        metrics.note(clientID, waitingSince: now, failingSince: since)
+        metrics.note(clientID, waitingSince: message.waitingSince, failingSince: since)
         logger.warning(
             "the receiver did not accept a security event, which is tried again",
             [

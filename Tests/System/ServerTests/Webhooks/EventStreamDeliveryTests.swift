@@ -119,12 +119,14 @@ struct EventStreamDeliveryTests {
                 clock.advance(.seconds(1 << failures))
             }
             #expect(stage.registry.render().contains("sojourn_security_events_failing_seconds 7"))
+            #expect(stage.registry.render().contains("sojourn_security_events_lag_seconds 7"))
             receiver.status.withLock { $0 = 202 }
             await drain(delivery)
             #expect(receiver.sessions == [0, 0, 0, 0, 1].map { ended[$0] })
             #expect(Set(receiver.claims.compactMap { $0["jti"]?.string }).count == 2)
             #expect(try await stage.progress()?.failingSince == nil)
             #expect(stage.registry.render().contains("sojourn_security_events_failing_seconds 0"))
+            #expect(stage.registry.render().contains("sojourn_security_events_lag_seconds 0"))
         }
     }
 
