@@ -23,7 +23,9 @@ extension Endpoints {
         try checkConsoleOrigin(call, transport)
         let form = try call.form()
         let now = context.clock.now
-        let shown = call.flowSecrets(transport).first { $0.isToken(form[.csrf], of: PagePath.consoleEnter.text, "") }
+        let shown = Self.flowSecrets(call, transport).first {
+            $0.isToken(form[.csrf], of: PagePath.consoleEnter.text, "")
+        }
         let destination = ConsoleEntry(page: form.value("to"))
         guard shown != nil else { return entryPage(call, transport, destination, .pressAgain) }
         if let token = form.value("token") {
@@ -96,12 +98,17 @@ extension Endpoints {
     private func entryPage(
         _ call: Call, _ transport: PageTransport, _ entry: ConsoleEntry, _ message: ConsoleEntry.Message?
     ) -> Response {
-        let shown = call.flowSecrets(transport).first
+        let shown = Self.flowSecrets(call, transport).first
         let flow = shown ?? FlowSecret(random: context.random)
         let page = ConsoleView.entry(entry, message, FormState { flow.formToken($0.text, "") })
         var response = page.response(message?.status ?? .ok)
-        if shown == nil { PageCookie.flow.set(flow.text, transport, on: &response) }
+        if shown == nil { PageCookie.consoleFlow.set(flow.text, transport, on: &response) }
         return response
+    }
+
+    /// The secrets of the entry. A browser sends them with its form, and with a link from a terminal, but not from another site.
+    private static func flowSecrets(_ call: Call, _ transport: PageTransport) -> [FlowSecret] {
+        call.cookies(PageCookie.consoleFlow.name(transport)).compactMap { FlowSecret($0) }
     }
 }
 

@@ -45,6 +45,9 @@ struct PageCookie: Sendable {
     static let session = PageCookie(base: "sojourn-session")
     /// The handle of a browser in the admins' console.
     static let console = PageCookie(base: "sojourn-console", sameSite: "Strict")
+    /// Shows that the same browser went on into the console. Ports share cookies: under the name of `flow`, a strict one would
+    /// be missing when a provider sends the browser back to the login page on the same host.
+    static let consoleFlow = PageCookie(base: "sojourn-console-flow", sameSite: "Strict")
 
     /// The name. A browser accepts `__Host-` from this very host over https only, so that no other host can plant the cookie.
     func name(_ transport: PageTransport) -> String { transport == .https ? "__Host-" + base : base }

@@ -74,6 +74,26 @@ import Testing
         }
     }
 
+    /// Cookies do not know ports. A strict cookie of the name that the login page uses would be missing when a provider sends the
+    /// browser back to a server on the same host.
+    @Test func everyCookieIsStrictAndHasANameOfTheConsole() async throws {
+        try await EndpointsFixture.with { stage in
+            for isSecure in [false, true] {
+                let browser = ConsoleBrowser(stage)
+                browser.isSecure = isSecure
+                let link = await browser.get(try await makeLink(stage))
+                let entered = try await browser.act(
+                    link, "/console/enter", ["token": try #require(Page.value("token", in: link.text))])
+                let cookies = [link, entered].flatMap { $0.response.fields.values("Set-Cookie") }
+                #expect(cookies.count == 2)
+                for cookie in cookies {
+                    #expect(cookie.hasPrefix((isSecure ? "__Host-" : "") + "sojourn-console"), "\(cookie)")
+                    #expect(cookie.contains("; SameSite=Strict"), "\(cookie)")
+                }
+            }
+        }
+    }
+
     @Test func onlyAnAdminKeyOpens() async throws {
         try await EndpointsFixture.with { stage in
             let administration = Administration(stage.context)
