@@ -94,6 +94,9 @@ struct Page {
         }
     }
 
+    /// The lines of tables, their heads included.
+    var tableLines: [Part] { spokenLines.filter { $0.text.hasPrefix("|") } }
+
     /// The texts in backticks.
     var codeSpans: [Part] {
         spokenLines.flatMap { line in
