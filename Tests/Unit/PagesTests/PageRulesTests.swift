@@ -66,6 +66,18 @@ struct PageRulesTests {
         }
     }
 
+    @Test("passwords are masked, and no field keeps a password manager away") func passwordsAreMasked() throws {
+        var count = 0
+        try Self.each { name, page in
+            for input in page.all("input") {
+                let isPassword = input["autocomplete"]?.hasSuffix("-password") == true
+                #expect(isPassword == (input["type"] == "password"), "\(name): \(input.shape)")
+                count += isPassword ? 1 : 0
+            }
+        }
+        #expect(count > 5)
+    }
+
     @Test("every field that is typed has a label and an autocomplete token") func fieldsAreLabelled() throws {
         try Self.each { name, page in
             for input in page.all("input") where ["text", "password"].contains(input["type"] ?? "") {
