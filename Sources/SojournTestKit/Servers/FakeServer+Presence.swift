@@ -32,8 +32,8 @@ extension FakeServer.World {
         case shown(String)
     }
 
-    /// Looks at the proof in a request. A passkey shows the same as the presence key. An assertion counts once, and only if the session has a presence key. Signatures are not
-    /// checked.
+    /// Looks at the proof in a request. A passkey shows the same as the presence key. An assertion counts once, and only if the
+    /// session has a presence key. Signatures are not checked.
     mutating func evidence(
         in call: FakeCall, of user: FakeServer.User, _ session: FakeSession, at now: Int64
     ) -> Evidence {
@@ -85,6 +85,7 @@ extension FakeServer.World {
         _ ways: [String], _ maxAge: Int64, _ session: FakeSession, _ user: FakeServer.User
     ) -> FakePresenceRequirement {
         let (hasPassword, hasIdentity) = (user.password != nil, session.shownAt["id_token"] != nil)
+        let hasPasskey = passkeys.values.contains { $0.userID == user.id }
         let asked = ways.filter { way in
             switch way {
             case "password": hasPassword || !hasIdentity
@@ -94,7 +95,7 @@ extension FakeServer.World {
         }
         let helps = asked.contains { way in
             switch way {
-            case "presence": session.presenceKey != nil
+            case "presence": session.presenceKey != nil || hasPasskey
             case "password": hasPassword
             default: hasIdentity
             }

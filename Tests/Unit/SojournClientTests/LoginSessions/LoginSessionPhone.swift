@@ -44,16 +44,18 @@ final class SessionRecorder: Sendable {
 }
 
 extension Phone {
-    /// Lets virtual time pass, second by second, until `condition` holds.
+    /// Lets virtual time pass, second by second, until `condition` holds. Each second leaves the other tasks some milliseconds of
+    /// real time, or on a busy machine the time for the user's input would be over before an act has been sent.
     func pass(
         _ what: Comment, atMost seconds: Int = 400, until condition: () async -> Bool,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async {
         for _ in 0..<seconds {
-            for _ in 0..<30 {
+            let next = ContinuousClock.now + .milliseconds(4)
+            repeat {
                 if await condition() { return }
                 await Task.yield()
-            }
+            } while ContinuousClock.now < next
             clock.advance(by: .seconds(1))
         }
         let end = ContinuousClock.now + .seconds(10)
