@@ -206,6 +206,8 @@ public final class Endpoints: Sendable {
             case .admin(let scope, let handle): return try await adminAnswer(call, scope, handle)
             case .streaming, .openStreaming: return await streamingAnswer(call).head
             }
+        } catch let error as ServiceError {
+            return errorResponse(rateLimiter.refusal(await services.passkeys.settled(error), of: call), to: call)
         } catch {
             return errorResponse(rateLimiter.refusal(error, of: call), to: call)
         }

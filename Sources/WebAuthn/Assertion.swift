@@ -86,15 +86,16 @@ extension RelyingParty {
         requiresUserVerification: Bool = true, requiresUserHandle: Bool = true
     ) throws(WebAuthnError) -> AssertionOutcome {
         guard response.credentialID == credential.id else { throw .credentialIDMismatch }
-        guard response.userHandle == credential.userHandle || response.userHandle == nil && !requiresUserHandle else {
-            throw .wrongUser
-        }
         try check(response.clientData, .assertion, challenge: challenge)
         let data = try AuthenticatorData(response.authenticatorData)
         try check(data, requiresUserVerification: requiresUserVerification)
         let signed = response.authenticatorData + response.clientData.hash
         guard credential.publicKey.key.isValidASN1Signature(response.signature, for: signed) else {
             throw .wrongSignature
+        }
+        // Last, so that no answer before it tells whether the server knows the credential.
+        guard response.userHandle == credential.userHandle || response.userHandle == nil && !requiresUserHandle else {
+            throw .wrongUser
         }
         return AssertionOutcome(
             signCount: data.signCount, isBackupEligible: data.flags.contains(.backupEligible),

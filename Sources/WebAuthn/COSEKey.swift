@@ -38,7 +38,8 @@ public struct COSEKey: Hashable, Sendable {
     public let bytes: [UInt8]
     /// The algorithm by which the credential signs.
     public let algorithm: COSEAlgorithm
-    /// The key itself, restricted to `algorithm`. It is known to be on its curve.
+    /// The key itself, restricted to `algorithm`. A point of ECDSA is known to be on its curve. Of Ed25519 only the length is
+    /// checked, as OpenSSL does: a weak key harms the account alone whose owner registers it.
     public let key: VerificationKey
 
     /// Reads a key that takes up all of `bytes`.

@@ -23,7 +23,9 @@ public struct ClientData: Sendable {
     /// Reads client data.
     public init(_ json: [UInt8]) throws(WebAuthnError) {
         guard json.count <= Self.lengthMax else { throw .tooLong }
-        guard let members = try? StrictJSON.object(json), let type = members["type"]?.string,
+        // A byte order mark is no part of the text (section 7.1, step 5); the digest covers it.
+        let text = json.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(json.dropFirst(3)) : json
+        guard let members = try? StrictJSON.object(text), let type = members["type"]?.string,
             let challenge = members["challenge"]?.string.flatMap({ Base64URL.decode($0) }),
             let origin = members["origin"]?.string
         else { throw .malformedClientData }

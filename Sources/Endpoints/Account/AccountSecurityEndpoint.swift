@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import HTTP
+internal import JSON
 internal import OAuth
 internal import Pages
 internal import Sessions
@@ -18,6 +19,7 @@ extension Endpoints {
                 case AccountWord.renamed: .passkeyRenamed
                 case AccountWord.removed: .passkeyRemoved
                 case AccountWord.gone: .passkeyGone
+                case AccountWord.added: .passkeyAdded
                 default: nil
                 }
             return try await securityPage(stay, message)
@@ -78,7 +80,7 @@ extension Endpoints {
         }
     }
 
-    /// `POST /account/passkeys`: names or removes a passkey, for a user who has authenticated within the last minutes.
+    /// `POST /account/passkeys`: adds, names or removes a passkey, for a user who has authenticated within the last minutes.
     func changeAccountPasskeys(_ call: Call) async throws -> Response {
         try await account(call, .accountSecurity) { stay in
             let form = try call.form()
@@ -86,13 +88,14 @@ extension Endpoints {
                 return try await securityPage(stay, .pressAgain)
             }
             guard stay.visit.isRecent else { return try logInAgain(stay, goingTo: .accountSecurity) }
+            if act == "add" { return try await addAccountPasskey(stay, form[.credential]) }
             let id = form[.passkey].flatMap { Base64URL.decode($0) } ?? []
             do throws(ServiceError) {
                 if act == "remove" {
                     try await services.passkeys.remove(id, of: stay.visit, from: call.origin)
                 } else {
                     guard let name = form[.name], Device.isValid(text: name) else {
-                        return try await securityPage(stay, .passkeyNameRefused)
+                        return try await securityPage(stay, .passkeyNameRefused, chosen: form[.passkey])
                     }
                     _ = try await services.passkeys.rename(id, of: stay.user.id, to: name)
                 }
@@ -105,10 +108,43 @@ extension Endpoints {
         }
     }
 
+    /// Adds the passkey that the browser has made. A form without one is that of a page without options.
+    private func addAccountPasskey(_ stay: AccountStay, _ credential: String?) async throws -> Response {
+        guard let credential else { return try await securityPage(stay, .pressAgain) }
+        let message: SecurityPage.Message
+        do throws(ServiceError) {
+            let members = (try? StrictJSON.object(Array(credential.utf8))) ?? [:]
+            _ = try await services.passkeys.register(members, of: stay.visit, from: stay.call.origin)
+            return redirect(stay, to: .accountSecurity, saying: AccountWord.added)
+        } catch {
+            switch error {
+            case .passkeyRefused: message = .passkeyNotAdded
+            case .conflict(code: "passkey_taken", _): message = .passkeyTaken
+            case .conflict: message = .passkeyNotAdded
+            default: throw error
+            }
+            log(error, message.status, stay.call)
+        }
+        return try await securityPage(stay, message)
+    }
+
+    /// Whether and how the user can add a passkey now.
+    private func passkeyAddition(_ stay: AccountStay) async throws(ServiceError) -> PasskeyAddition {
+        guard stay.visit.isRecent else { return .afterLogin }
+        do throws(ServiceError) {
+            let options = try await services.passkeys.registrationOptions(of: stay.visit)
+            return options.compactText.map { .now(options: $0) } ?? .none
+        } catch {
+            guard case .conflict = error else { throw error }
+            return .none
+        }
+    }
+
     private func securityPage(
-        _ stay: AccountStay, _ message: SecurityPage.Message?
+        _ stay: AccountStay, _ message: SecurityPage.Message?, chosen: String? = nil
     ) async throws(ServiceError) -> Response {
         let user = stay.user
+        let query = AuthorizationParameters((try? stay.call.request.queryItems()) ?? [])
         var passkeys: [AccountPasskey]?
         if context.passkeys != nil {
             passkeys = try await services.passkeys.passkeys(of: user.id).sorted { $0.createdAt < $1.createdAt }.map {
@@ -119,7 +155,9 @@ extension Endpoints {
         }
         let page = SecurityPage(
             header: stay.header, username: user.username, hasPassword: user.passwordHash != nil,
-            lengthMin: context.passwordRules.lengthMin, passkeys: passkeys, logins: user.switchState, message: message)
+            lengthMin: context.passwordRules.lengthMin, passkeys: passkeys, chosen: chosen ?? query["passkey"],
+            addition: passkeys == nil ? .none : try await passkeyAddition(stay), logins: user.switchState,
+            message: message)
         var response = page.response(message?.status ?? .ok, in: stay.language)
         if case .tooManyAttempts(let seconds) = message { response.fields.append("Retry-After", "\(seconds)") }
         return response
@@ -152,10 +190,12 @@ extension SecurityPage.Message {
     /// The status of the page with this message.
     fileprivate var status: Status {
         switch self {
-        case .wrongCurrentPassword, .password, .passkeyNameRefused: .unprocessable
-        case .pauseNeedsPassword: .conflict
+        case .wrongCurrentPassword, .password, .passkeyNameRefused, .passkeyNotAdded: .unprocessable
+        case .pauseNeedsPassword, .passkeyTaken: .conflict
         case .tooManyAttempts: .tooManyRequests
-        case .pressAgain, .passwordSaved, .paused, .resumed, .passkeyRenamed, .passkeyRemoved, .passkeyGone: .ok
+        case .pressAgain, .passwordSaved, .paused, .resumed, .passkeyRenamed, .passkeyRemoved, .passkeyGone,
+            .passkeyAdded:
+            .ok
         }
     }
 }

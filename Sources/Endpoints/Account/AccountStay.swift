@@ -134,6 +134,7 @@ enum AccountWord {
     static let renamed = "renamed"
     static let removed = "removed"
     static let gone = "gone"
+    static let added = "added"
 }
 
 /// The account page of a login, in place of an app.

@@ -16,7 +16,7 @@ extension Endpoints {
         guard !evidence.isEmpty else {
             throw members.refused("user_assertion", "or passkey or password or id_token is missing")
         }
-        let record = try await verifying(evidence, call) { () async throws(ServiceError) in
+        let record = try await verifying(evidence, in: session, call) { () async throws(ServiceError) in
             try await services.accounts.showPresence(evidence, in: session, from: call.origin)
         }
         return try .json(ModeAnswer(record.session))
@@ -32,7 +32,7 @@ extension Endpoints {
         let change = ModeChange(
             mode: mode, presenceKey: try members.publicKey("presence_key").map(DeviceKey.init),
             evidence: try evidence(members))
-        let record = try await verifying(change.evidence, call) { () async throws(ServiceError) in
+        let record = try await verifying(change.evidence, in: session, call) { () async throws(ServiceError) in
             try await services.accounts.changeMode(change, in: session, from: call.origin)
         }
         return try .json(ModeAnswer(record.session))
@@ -47,13 +47,17 @@ extension Endpoints {
                 ? PasskeyEvidence(try members.requiredJSON("passkey")) : nil)
     }
 
-    /// Runs what verifies `evidence` beside an access token. Refused ID tokens and passkeys count against the caller's address.
+    /// Runs what verifies `evidence` beside an access token. Refused ID tokens count against the caller's address, and refused
+    /// passkeys against the session, so that nobody else at the address can block them.
     func verifying<Value>(
-        _ evidence: PresenceEvidence, _ call: Call, _ body: () async throws(ServiceError) -> Value
+        _ evidence: PresenceEvidence, in session: AuthenticatedSession, _ call: Call,
+        _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
-        if evidence.passkey != nil { return try await rateLimiter.passkey(in: call, body) }
-        if evidence.identity == nil { return try await body() }
-        return try await rateLimiter.identity(in: call, body)
+        func limited() async throws(ServiceError) -> Value {
+            if evidence.passkey == nil { return try await body() }
+            return try await rateLimiter.passkey(beside: session.session.id, body)
+        }
+        return try await evidence.identity == nil ? limited() : rateLimiter.identity(in: call, limited)
     }
 }
 

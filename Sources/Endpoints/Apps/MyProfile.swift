@@ -13,7 +13,7 @@ extension Endpoints {
     func changeProfile(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         let members = try Members(call, known: ProfileChange.names + Members.evidenceNames)
         let (change, evidence) = (try ProfileChange(members), try evidence(members))
-        let user = try await verifying(evidence, call) { () async throws(ServiceError) in
+        let user = try await verifying(evidence, in: session, call) { () async throws(ServiceError) in
             try await services.accounts.changeProfile(in: session, shownBy: evidence, from: call.origin) { profile in
                 change.apply(to: &profile)
             }

@@ -49,7 +49,8 @@ extension Endpoints {
             return try await loginPage(visit, username: form["username"], .wrongCredentials, call)
         }
         do throws(ServiceError) {
-            return try await logIn(visit, flow, username: username, password: password, call)
+            return try await logIn(
+                visit, flow, username: username, password: password, canMakePasskeys: form["offer"] == "1", call)
         } catch {
             metrics.countLogin(failing: error)
             return try await refusal(error, of: visit, username: username, call)
@@ -113,7 +114,7 @@ extension Endpoints {
 
     /// Logs a user in by password, with the limits of the other logins, and answers the client.
     private func logIn(
-        _ visit: LoginVisit, _ flow: FlowSecret, username: String, password: String, _ call: Call
+        _ visit: LoginVisit, _ flow: FlowSecret, username: String, password: String, canMakePasskeys: Bool, _ call: Call
     ) async throws(ServiceError) -> Response {
         let request = visit.carried.request
         try rateLimiter.admitLogin(username: username, deviceID: flow.deviceID)
@@ -128,6 +129,11 @@ extension Endpoints {
                 if request.isOfAccountPages {
                     return try await openAccountPages(
                         as: .password(of: user), in: visit.browser, to: request.redirectURI, visit.transport, call)
+                }
+                if canMakePasskeys,
+                    let offer = try await passkeyOffer(to: user, visit, flow, as: .password(of: user), call)
+                {
+                    return offer
                 }
                 let approval = try await services.hostedLogin.approve(
                     visit.carried, as: .password(of: user), in: visit.browser, from: call.origin)

@@ -20,7 +20,7 @@ extension Endpoints {
         guard !evidence.isEmpty else {
             throw members.refused("user_assertion", "or password or passkey or id_token is missing")
         }
-        let login = try await verifying(evidence, call) { () async throws(ServiceError) in
+        let login = try await verifying(evidence, in: session, call) { () async throws(ServiceError) in
             try await services.loginSessions.proveFactor(
                 evidence, number: nil, on: id, by: session, key: key, from: call.origin)
         }

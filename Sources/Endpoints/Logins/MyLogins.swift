@@ -85,7 +85,7 @@ extension Endpoints {
         }
         let (id, key, number) = (try call.loginID(), try call.idempotencyKey(), try members.loginNumber())
         return try await acting(call, session) { () async throws(ServiceError) in
-            try await verifying(evidence, call) { () async throws(ServiceError) in
+            try await verifying(evidence, in: session, call) { () async throws(ServiceError) in
                 try await services.loginSessions.proveFactor(
                     evidence, number: number, adopting: adopting, on: id, by: session, key: key, from: call.origin)
             }

@@ -123,6 +123,16 @@ struct RateLimiter: Sendable {
         }
     }
 
+    /// Runs what verifies a passkey beside the token of a session, unless that session has been refused too often. No address
+    /// counts, because others at the same address could block the session's user.
+    func passkey<Value>(
+        beside session: Identifier<Session>, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        try await attempt(session, .wrongPasswordsPerAddress, body) {
+            if case .passkeyRefused = $0 { true } else { false }
+        }
+    }
+
     /// Runs a password reset, unless the address has sent too many wrong tokens. A wrong token also names a user, but does not
     /// count against that user, because it would block the owner of the right token, and 256 random bits need no limit.
     func reset<Value>(

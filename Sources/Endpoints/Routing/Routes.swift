@@ -36,6 +36,7 @@ extension Route {
         Route(.get, "/login", errorFormat: .page, .open { try await $0.showLogin($1) }),
         Route(.post, "/login/password", errorFormat: .page, .open { try await $0.logInOnPage($1) }),
         Route(.post, "/login/passkey", errorFormat: .page, .open { try await $0.logInByPasskeyOnPage($1) }),
+        Route(.post, "/login/offer", errorFormat: .page, .open { try await $0.takePasskeyOffer($1) }),
         Route(.post, "/login/account", errorFormat: .page, .open { try await $0.continueOnPage($1) }),
         Route(.get, "/login/provider", errorFormat: .page, .open { try await $0.goToProvider($1) }),
         Route(
@@ -118,7 +119,9 @@ extension Route {
         Route(.delete, "/v1/me/devices/{device_id}", onProbation: false, .user { try await $0.endDevice($1, $2) }),
         Route(.get, "/v1/me/passkeys", .user { try await $0.passkeys($1, $2) }),
         Route(.post, "/v1/me/passkeys", onProbation: false, .user { try await $0.addPasskey($1, $2) }),
-        Route(.post, "/v1/me/passkeys/options", .user { try await $0.passkeyRegistrationOptions($1, $2) }),
+        Route(
+            .post, "/v1/me/passkeys/options", onProbation: false,
+            .user { try await $0.passkeyRegistrationOptions($1, $2) }),
         Route(.patch, "/v1/me/passkeys/{passkey}", onProbation: false, .user { try await $0.renamePasskey($1, $2) }),
         Route(.delete, "/v1/me/passkeys/{passkey}", onProbation: false, .user { try await $0.removePasskey($1, $2) }),
         Route(

@@ -58,12 +58,13 @@ public struct AccountHeader: Sendable {
 
     /// A whole page of the account.
     func page(
-        _ tab: Tab, _ language: PageLanguage, isError: Bool = false, notice: Notice? = nil, content: HTML
+        _ tab: Tab, _ language: PageLanguage, isError: Bool = false, notice: Notice? = nil, modules: [PageAsset] = [],
+        content: HTML
     ) -> HTML {
         let words = language.words
         return PageFrame(
             words: words, language: language, title: tab.title(words), app: app, width: .wide, isError: isError,
-            modules: events == nil ? [] : [.account], navigation: navigation(tab, words),
+            modules: modules + (events == nil ? [] : [.account]), navigation: navigation(tab, words),
             content: """
                 <h1>\(tab.title(words))</h1>
                 \(notice?.html)\(content)

@@ -18,6 +18,16 @@ public struct AccountPasskey: Hashable, Sendable {
     }
 }
 
+/// Whether and how the user can add a passkey.
+public enum PasskeyAddition: Hashable, Sendable {
+    /// The user cannot: there are too many.
+    case none
+    /// After a login, because the last one was too long ago.
+    case afterLogin
+    /// At once, with these options: the JSON for `PublicKeyCredential.parseCreationOptionsFromJSON`.
+    case now(options: String)
+}
+
 /// The password of the account, its passkeys, and the switch that pauses all logins. While they are paused there is the switch
 /// alone, because no token of the account works then.
 public struct SecurityPage: HTMLPage {
@@ -59,12 +69,20 @@ public struct SecurityPage: HTMLPage {
         case passkeyGone
         /// The new name of the passkey is not allowed.
         case passkeyNameRefused
+        /// The passkey is added.
+        case passkeyAdded
+        /// The registration is wrong, or too old.
+        case passkeyNotAdded
+        /// The passkey is one of an account already.
+        case passkeyTaken
 
         var kind: Notice.Kind {
             switch self {
             case .pressAgain, .passkeyGone: .note
-            case .passwordSaved, .paused, .resumed, .passkeyRenamed, .passkeyRemoved: .success
-            case .wrongCurrentPassword, .password, .tooManyAttempts, .pauseNeedsPassword, .passkeyNameRefused: .error
+            case .passwordSaved, .paused, .resumed, .passkeyRenamed, .passkeyRemoved, .passkeyAdded: .success
+            case .wrongCurrentPassword, .password, .tooManyAttempts, .pauseNeedsPassword, .passkeyNameRefused,
+                .passkeyNotAdded, .passkeyTaken:
+                .error
             }
         }
     }
@@ -79,6 +97,10 @@ public struct SecurityPage: HTMLPage {
     public var lengthMin: Int
     /// The passkeys; nil: the server has none.
     public var passkeys: [AccountPasskey]?
+    /// The id of the passkey to name or remove. A single one needs no choice.
+    public var chosen: String?
+    /// Whether and how the user can add a passkey.
+    public var addition: PasskeyAddition
     /// The state of the switch.
     public var logins: Logins
     /// What has happened.
@@ -87,13 +109,16 @@ public struct SecurityPage: HTMLPage {
     /// A page for password and switch.
     public init(
         header: AccountHeader, username: String, hasPassword: Bool = true, lengthMin: Int = 8,
-        passkeys: [AccountPasskey]? = nil, logins: Logins = .open, message: Message? = nil
+        passkeys: [AccountPasskey]? = nil, chosen: String? = nil, addition: PasskeyAddition = .none,
+        logins: Logins = .open, message: Message? = nil
     ) {
         self.header = header
         self.username = username
         self.hasPassword = hasPassword
         self.lengthMin = lengthMin
         self.passkeys = passkeys
+        self.chosen = chosen
+        self.addition = addition
         self.logins = logins
         self.message = message
     }
@@ -103,6 +128,7 @@ public struct SecurityPage: HTMLPage {
         let words = language.words
         return header.page(
             .security, language, isError: message?.kind == .error, notice: notice(words),
+            modules: passkeys == nil || logins != .open ? [] : [.passkeys],
             content: """
                 \(logins == .open ? credentials(words) : nil)<section><h2>\(words.pauseTitle)</h2>
                 \(switchForm(words))</section>
@@ -124,41 +150,56 @@ public struct SecurityPage: HTMLPage {
             : "<p>\(words.passkeysBody)</p>\n<ul class=\"list\">\n\(passkeys.map { item($0, words) })</ul>"
         return """
             <section><h2>\(words.passkeys)</h2>
-            \(list)</section>
+            \(list)\(additionForm(words))</section>
 
             """
     }
+
+    private func additionForm(_ words: any Words) -> HTML? {
+        let options: String?
+        switch addition {
+        case .none: return nil
+        case .afterLogin: options = nil
+        case .now(let given): options = given
+        }
+        return PasskeyForm(
+            path: .accountPasskeys, state: header.form, options: options, more: Controls.hidden(.act, "add")
+        ).html(words)
+    }
+
+    /// Whether the list has the names alone, so that the page of a user with many passkeys stays small.
+    private var isLong: Bool { (passkeys?.count ?? 0) > 6 }
 
     /// Whether the removal of a passkey leaves neither a password nor a passkey.
     private var isLastWayIn: Bool { !hasPassword && passkeys?.count == 1 }
 
     private func item(_ passkey: AccountPasskey, _ words: any Words) -> HTML {
         let name = DisplayName(passkey.name)
+        guard chosen == passkey.id || passkeys?.count == 1 else {
+            let (label, time) = passkey.usedAt.map { (words.passkeyUsed, $0) } ?? (words.passkeySince, passkey.addedAt)
+            let date: HTML? = isLong ? nil : " · \(label) \(Controls.day(time, words))"
+            return "<li><a href=\"\(PagePath("/account/security", ["passkey": passkey.id]))\">\(name)</a>\(date)</li>\n"
+        }
         let used: HTML? = passkey.usedAt.map {
             "<div><dt>\(words.passkeyUsed)</dt><dd>\(Controls.time($0, words))</dd></div>\n"
         }
-        let naming: HTML = """
-            \(Controls.hidden(.passkey, passkey.id))\(Controls.hidden(.act, "rename"))\
-            <div class="field"><input name="\(FormField.name)" type="text" value="\(passkey.name)" required \
-            autocomplete="off" aria-label="\(words.passkeyName(name))"></div>
-            <button class="secondary small" aria-label="\(words.passkeyRename(name))">\(words.passkeyRename)</button>
-            """
-        let removal: HTML = """
-            \(Controls.hidden(.passkey, passkey.id))\(Controls.hidden(.act, "remove"))\
-            <button class="danger" aria-label="\(words.passkeyRemove(name))">\(words.passkeyRemove)</button>
-            """
-        return """
-            <li><p><strong>\(name)</strong></p>
+        // One form: the button says what happens.
+        let content: HTML = """
+            \(Controls.hidden(.passkey, passkey.id))<p><strong>\(name)</strong></p>
             <dl class="facts">
             <div><dt>\(words.passkeySince)</dt><dd>\(Controls.day(passkey.addedAt, words))</dd></div>
             \(used)</dl>
             <details class="ask"><summary>\(words.passkeyName)</summary>
-            \(Controls.form(.accountPasskeys, header.form, naming))</details>
+            <div class="field"><input name="\(FormField.name)" value="\(passkey.name)" required autocomplete="off" \
+            aria-label="\(words.passkeyName(name))"></div>
+            <button class="secondary small" name="\(FormField.act)" value="rename" \
+            aria-label="\(words.passkeyRename(name))">\(words.passkeyRename)</button></details>
             <details class="ask"><summary>\(words.passkeyRemove) …</summary>
             <p>\(words.passkeyRemoveBody)\(isLastWayIn ? " \(words.passkeyRemoveLast)" as HTML : nil)</p>
-            \(Controls.form(.accountPasskeys, header.form, removal))</details></li>
-
+            <button class="danger" name="\(FormField.act)" value="remove" formnovalidate \
+            aria-label="\(words.passkeyRemove(name))">\(words.passkeyRemove)</button></details>
             """
+        return "<li>\(Controls.form(.accountPasskeys, header.form, content))</li>\n"
     }
 
     private func notice(_ words: any Words) -> Notice? {
@@ -177,6 +218,9 @@ public struct SecurityPage: HTMLPage {
                 case .passkeyRemoved: words.passkeyRemoved
                 case .passkeyGone: words.passkeyGone
                 case .passkeyNameRefused: words.passkeyNameRefused
+                case .passkeyAdded: words.passkeyAdded
+                case .passkeyNotAdded: words.passkeyNotAdded
+                case .passkeyTaken: words.passkeyTaken
                 }
             return Notice(kind: message.kind, text: "\(text)")
         }

@@ -34,13 +34,15 @@ public struct PageAsset: Sendable {
     static let account = script(PackageResources.account_js)
     /// The passkey button.
     static let passkey = script(PackageResources.passkey_js)
+    /// The registration of a passkey on the page of the account.
+    static let passkeys = script(PackageResources.passkeys_js)
     /// What the console has beside `style`.
     static let consoleStyle = PageAsset(PackageResources.console_css, "css", "text/css; charset=utf-8")
     /// How far times are from now, and buttons that copy commands.
     static let console = script(PackageResources.console_js)
 
     /// Every file.
-    public static let all = [style, page, live, account, passkey, consoleStyle, console]
+    public static let all = [style, page, live, account, passkey, passkeys, consoleStyle, console]
 
     private static let byPath = Dictionary(uniqueKeysWithValues: all.map { ($0.path.text, $0) })
 

@@ -197,7 +197,7 @@ public struct LoginPage: HTMLPage {
             .loginPassword, form,
             """
             \(name)\(password.html)\(options(words))
-            \(Controls.button(words.signIn))
+            \(passkey.map { _ in Controls.hidden(.offer, "") + "\n" })\(Controls.button(words.signIn))
             """)
     }
 

@@ -43,6 +43,8 @@ extension PagePath {
     public static let loginPassword = PagePath("/login/password")
     /// Takes the assertion of a passkey.
     public static let loginPasskey = PagePath("/login/passkey")
+    /// Adds a passkey after a login, or not, and goes on to the app.
+    public static let loginOffer = PagePath("/login/offer")
     /// Goes on with the account of the browser's session.
     public static let loginAccount = PagePath("/login/account")
     /// Leads to an identity provider (GET).
@@ -71,7 +73,7 @@ extension PagePath {
     public static let accountPassword = PagePath("/account/password")
     /// Pauses logins, and resumes them.
     public static let accountLogins = PagePath("/account/logins")
-    /// Names and removes passkeys.
+    /// Adds, names and removes passkeys.
     public static let accountPasskeys = PagePath("/account/passkeys")
     /// The history of the account.
     public static let accountActivity = PagePath("/account/activity")
@@ -91,8 +93,10 @@ public enum FormField: String, CaseIterable, Sendable {
     case newPassword = "new_password"
     /// `1`: keep the browser signed in.
     case remember
-    /// The JSON of a passkey's assertion.
+    /// The JSON of a passkey's assertion, or of its registration.
     case credential
+    /// `1`: the browser can make passkeys.
+    case offer
     /// The reset token.
     case token
     /// The user code of RFC 8628.
@@ -109,7 +113,7 @@ public enum FormField: String, CaseIterable, Sendable {
     case passkey
     /// The name of a passkey.
     case name
-    /// `rename` or `remove`: what happens to the passkey.
+    /// `add`, `rename` or `remove`: what happens to the passkey.
     case act
     /// `immediate` or `on_expiry`.
     case effective

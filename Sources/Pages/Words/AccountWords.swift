@@ -62,6 +62,14 @@ protocol AccountWords {
     var passkeyRemoved: String { get }
     var passkeyGone: String { get }
     var passkeyNameRefused: String { get }
+    var passkeyAdd: String { get }
+    var passkeyAdded: String { get }
+    var passkeyNotAdded: String { get }
+    var passkeyTaken: String { get }
+    var passkeyHere: String { get }
+    var offerTitle: String { get }
+    var offerBody: String { get }
+    var notNow: String { get }
 
     var activityLead: String { get }
     var older: String { get }

@@ -50,7 +50,7 @@ extension EnglishWords {
 
     var passkeys: String { "Passkeys" }
     var passkeysBody: String { "Keys on your devices that sign you in without a password." }
-    var noPasskeys: String { "This account has no passkeys. An app can add one." }
+    var noPasskeys: String { "This account has no passkeys." }
     var passkeyName: String { "Name" }
     func passkeyName(_ passkey: DisplayName) -> String { "Name of \(passkey.text)" }
     var passkeySince: String { "Added" }
@@ -69,6 +69,16 @@ extension EnglishWords {
     var passkeyRemoved: String { "The passkey is removed. Delete it from your device or password manager as well." }
     var passkeyGone: String { "The passkey had been removed already." }
     var passkeyNameRefused: String { "A name has 1 to 128 characters on one line." }
+    var passkeyAdd: String { "Add a passkey" }
+    var passkeyAdded: String { "The passkey is added. You can sign in with it from now on." }
+    var passkeyNotAdded: String { "The passkey could not be added. Please try again." }
+    var passkeyTaken: String { "This passkey is in use for an account already." }
+    var passkeyHere: String { "This device or password manager has a passkey of this account already." }
+    var offerTitle: String { "Sign in faster next time" }
+    var offerBody: String {
+        "With a passkey you sign in as you unlock this device: with your fingerprint, your face or a PIN. Nobody can steal it with a fake page."
+    }
+    var notNow: String { "Not now" }
 
     var activityLead: String { "What happened to your account, newest first." }
     var older: String { "Older" }

@@ -52,7 +52,7 @@ extension GermanWords {
 
     var passkeys: String { "Passkeys" }
     var passkeysBody: String { "Schlüssel auf Ihren Geräten, mit denen Sie sich ohne Passwort anmelden." }
-    var noPasskeys: String { "Dieses Konto hat keine Passkeys. Eine App kann einen hinzufügen." }
+    var noPasskeys: String { "Dieses Konto hat keine Passkeys." }
     var passkeyName: String { "Name" }
     func passkeyName(_ passkey: DisplayName) -> String { "Name von \(passkey.text)" }
     var passkeySince: String { "Hinzugefügt" }
@@ -73,6 +73,16 @@ extension GermanWords {
     }
     var passkeyGone: String { "Der Passkey war schon entfernt." }
     var passkeyNameRefused: String { "Ein Name hat 1 bis 128 Zeichen in einer Zeile." }
+    var passkeyAdd: String { "Passkey hinzufügen" }
+    var passkeyAdded: String { "Der Passkey ist hinzugefügt. Sie können sich ab jetzt damit anmelden." }
+    var passkeyNotAdded: String { "Der Passkey konnte nicht hinzugefügt werden. Bitte versuchen Sie es noch einmal." }
+    var passkeyTaken: String { "Dieser Passkey gehört schon zu einem Konto." }
+    var passkeyHere: String { "Dieses Gerät oder dieser Passwort-Manager hat schon einen Passkey dieses Kontos." }
+    var offerTitle: String { "Nächstes Mal schneller anmelden" }
+    var offerBody: String {
+        "Mit einem Passkey melden Sie sich so an, wie Sie dieses Gerät entsperren: mit Fingerabdruck, Gesicht oder PIN. Keine gefälschte Seite kann ihn stehlen."
+    }
+    var notNow: String { "Jetzt nicht" }
 
     var activityLead: String { "Was mit Ihrem Konto geschehen ist, das Neueste zuerst." }
     var older: String { "Älteres" }

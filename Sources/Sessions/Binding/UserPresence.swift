@@ -54,6 +54,8 @@ public struct PresenceRequirement: Hashable, Sendable {
     /// Whether only a login helps, because the session has no presence key and its user neither a password nor, as far as the
     /// session knows, an identity.
     public private(set) var takesLogin = false
+    /// The user, if only a passkey can spare them the login. No session knows whether its user has one.
+    private(set) var passkeyOwner: Identifier<User>?
 
     /// The maximum age of a proof that allows a change of how the session is guarded.
     public static let ageMaxOfChanges = Duration.seconds(300)
@@ -88,6 +90,14 @@ public struct PresenceRequirement: Hashable, Sendable {
             case .identity: hasIdentity
             }
         }
+        if requirement.takesLogin, ways.contains(.presence) { requirement.passkeyOwner = user?.id }
+        return requirement
+    }
+
+    /// The requirement for a user with a passkey, who needs no login.
+    func metByPasskey() -> PresenceRequirement {
+        var requirement = self
+        (requirement.takesLogin, requirement.passkeyOwner) = (false, nil)
         return requirement
     }
 

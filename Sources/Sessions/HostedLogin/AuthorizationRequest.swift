@@ -99,6 +99,8 @@ extension AuthorizationRequest {
         chosen.prompts.removeAll { $0 == .selectAccount }
         return chosen
     }
+    /// Whether the session of a browser answers the request whatever else has happened in it since the login.
+    public var isAnsweredBySession: Bool { prompts.isEmpty && maxAge == nil && contexts == nil }
     /// Whether no page may be shown.
     public var isSilent: Bool { prompts.contains(.none) }
 

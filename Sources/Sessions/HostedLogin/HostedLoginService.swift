@@ -86,6 +86,34 @@ public final class HostedLoginService: UseCase {
         return user.username
     }
 
+    /// Logs a user in for a request that `reuse` answers later: the browser gets its session, and the client nothing. Nil if the
+    /// client keeps no session in browsers. Throws as `approve` does.
+    public func begin(
+        _ carried: CarriedRequest, as authentication: Authentication, in browser: Browser, from origin: Origin
+    ) async throws(ServiceError) -> (handle: BrowserHandle, idle: Duration)? {
+        let (now, policy, request) = (context.clock.now, context.policy, carried.request)
+        let proof = try authentication.proof(by: federation, at: now)
+        let id = Identifier<Session>(random: context.random)
+        let place = Hex.encode(context.random.bytes(16))
+        let outcome = try await inStore { () async throws(StoreError) in
+            try await store.approveLogin(
+                by: proof, clientID: request.clientID, using: nil, browser: browser.handle?.id
+            ) { approval -> Result<(handle: BrowserHandle, idle: Duration)?, ServiceError> in
+                if let refusal = approval.refusal(of: request, authentication, from: origin, at: now) {
+                    return .failure(refusal)
+                }
+                let handle = approval.noteBrowserSession(
+                    browser.handle, isKept: browser.isKept, id: id, place: place, name: browser.name,
+                    authentication, by: policy, from: origin, at: now)
+                guard let handle else { return .success(nil) }
+                approval.note(authentication, proof, sessionID: handle.id, from: origin, at: now)
+                return .success((handle, approval.idle(by: policy, at: now)))
+            }
+        }
+        guard let outcome else { throw authentication.errorWithoutUser }
+        return try outcome.get()
+    }
+
     /// Completes a login of a user who has authenticated.
     ///
     /// Throws `invalidCredentials` if the password was changed meanwhile, `passkeyRefused` or `identityRefused` if the proof was

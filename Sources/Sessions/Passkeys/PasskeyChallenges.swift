@@ -24,6 +24,14 @@ struct PasskeyChallenges: Sendable {
             }
         }
 
+        /// Whether the server knows the user before the ceremony, so that an authenticator may leave the user handle out.
+        var namesUser: Bool {
+            switch self {
+            case .login, .page: false
+            case .presence, .registration: true
+            }
+        }
+
         /// The time in which a ceremony must be done. A browser offers passkeys for as long as the page can be used.
         var lifetime: Duration {
             switch self {

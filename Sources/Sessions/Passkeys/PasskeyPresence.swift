@@ -36,6 +36,26 @@ extension PasskeyService {
     }
 }
 
+extension PasskeyService {
+    /// The error with what the user's passkeys change about it: a session whose user can prove presence by one needs no login, and
+    /// an app must not give it up. If the store cannot say, the error is that of the store.
+    public func settled(_ error: ServiceError) async -> ServiceError {
+        let requirement: PresenceRequirement
+        switch error {
+        case .insufficientUserAuthentication(let asked), .wrongPassword(let asked): requirement = asked
+        default: return error
+        }
+        guard let owner = requirement.passkeyOwner, let policy = context.passkeys else { return error }
+        do throws(ServiceError) {
+            guard try await passkeys(of: owner).contains(where: { $0.rpID == policy.relyingParty.id }) else {
+                return error
+            }
+        } catch { return error }
+        if case .wrongPassword = error { return .wrongPassword(requirement.metByPasskey()) }
+        return .insufficientUserAuthentication(requirement.metByPasskey())
+    }
+}
+
 extension ServiceError {
     /// The presence key of the login has not signed yet.
     static let activationPending = ServiceError.conflict(

@@ -26,15 +26,25 @@ public final class PasskeyService: UseCase {
     /// The options of a registration by the user of a session. The user must have proved their presence a moment ago, because a
     /// passkey that a thief of an access token adds would outlast the session.
     public func registrationOptions(in current: AuthenticatedSession) async throws(ServiceError) -> JSONValue {
-        let (policy, now, user) = (try passkeyPolicy(), context.clock.now, current.user)
         let requirement = PresenceRequirement.ofChanges
-        guard requirement.isMet(by: current.session, at: now) else {
-            throw .insufficientUserAuthentication(requirement.asked(of: user, in: current.session))
+        guard requirement.isMet(by: current.session, at: context.clock.now) else {
+            throw .insufficientUserAuthentication(requirement.asked(of: current.user, in: current.session))
         }
+        return try await registrationOptions(of: current.user, in: current.session)
+    }
+
+    /// The options of a registration by the user of a browser's session, who must have authenticated a moment ago.
+    public func registrationOptions(of visit: AccountVisit) async throws(ServiceError) -> JSONValue {
+        try requireRecent(visit)
+        return try await registrationOptions(of: visit.user, in: visit.session)
+    }
+
+    private func registrationOptions(of user: User, in session: Session) async throws(ServiceError) -> JSONValue {
+        let policy = try passkeyPolicy()
         let known = try await passkeys(of: user.id)
         if let refusal = Self.refusal(of: user, having: known.count, policy) { throw refusal }
         let challenge = context.passkeyChallenges.make(
-            for: .registration(in: current.session.id), at: now, random: context.random)
+            for: .registration(in: session.id), at: context.clock.now, random: context.random)
         return policy.relyingParty.creationOptions(
             challenge: challenge, userHandle: user.id.bytes, userName: user.shownUsername ?? user.username,
             displayName: user.profile.displayName ?? user.shownUsername ?? "",
@@ -57,10 +67,25 @@ public final class PasskeyService: UseCase {
     public func register(
         _ credential: [String: JSONValue], name: String?, in current: AuthenticatedSession, from origin: Origin
     ) async throws(ServiceError) -> Passkey {
-        let (policy, now, user) = (try passkeyPolicy(), context.clock.now, current.user)
+        try await register(credential, name: name, of: current.user, in: current.session, from: origin)
+    }
+
+    /// Adds the passkey of a registration to the user of a browser's session, who must have authenticated a moment ago. It is
+    /// called like the browser.
+    public func register(
+        _ credential: [String: JSONValue], of visit: AccountVisit, from origin: Origin
+    ) async throws(ServiceError) -> Passkey {
+        try requireRecent(visit)
+        return try await register(credential, name: nil, of: visit.user, in: visit.session, from: origin)
+    }
+
+    private func register(
+        _ credential: [String: JSONValue], name: String?, of user: User, in session: Session, from origin: Origin
+    ) async throws(ServiceError) -> Passkey {
+        let (policy, now) = (try passkeyPolicy(), context.clock.now)
         let response = try Self.checking { () throws(WebAuthnError) in try RegistrationResponse(credential) }
         let challenge = response.clientData.challenge
-        let purpose = PasskeyChallenges.Purpose.registration(in: current.session.id)
+        let purpose = PasskeyChallenges.Purpose.registration(in: session.id)
         guard let end = context.passkeyChallenges.end(of: challenge, for: purpose, at: now) else {
             throw .passkeyRefused(.wrongChallenge)
         }
@@ -68,7 +93,7 @@ public final class PasskeyService: UseCase {
             try policy.relyingParty.register(response, challenge: challenge)
         }
         let passkey = Passkey(
-            new, of: user.id, rpID: policy.relyingParty.id, name: name ?? current.session.device.name ?? "Passkey",
+            new, of: user.id, rpID: policy.relyingParty.id, name: name ?? session.device.name ?? "Passkey",
             at: now)
         let insertion = PasskeyInsertion(
             passkey: passkey, token: Self.token(challenge, goodUntil: end, at: now),
@@ -146,7 +171,8 @@ public final class PasskeyService: UseCase {
         let known = found.flatMap { $0.rpID == policy.relyingParty.id ? $0 : nil }
         do throws(WebAuthnError) {
             let outcome = try policy.relyingParty.authenticate(
-                response, challenge: challenge, credential: known?.credential ?? Self.unknown(response))
+                response, challenge: challenge, credential: known?.credential ?? Self.unknown(response),
+                requiresUserHandle: !purpose.namesUser)
             // The key of the unknown passkey is that of nobody, so this is never reached without `known`.
             guard let known else { throw .wrongSignature }
             return Proof(
@@ -241,11 +267,13 @@ public final class PasskeyService: UseCase {
 
     /// Removes a passkey of the user of a browser's session, who must have authenticated a moment ago.
     public func remove(_ id: [UInt8], of visit: AccountVisit, from origin: Origin) async throws(ServiceError) {
-        guard visit.isRecent else {
-            throw .insufficientUserAuthentication(
-                PresenceRequirement.ofChanges.asked(of: visit.user, in: visit.session))
-        }
+        try requireRecent(visit)
         try await remove(id, of: visit.user.id, from: origin)
+    }
+
+    private func requireRecent(_ visit: AccountVisit) throws(ServiceError) {
+        if visit.isRecent { return }
+        throw .insufficientUserAuthentication(PresenceRequirement.ofChanges.asked(of: visit.user, in: visit.session))
     }
 
     /// Removes a passkey of a user. The sessions that it has started go on.

@@ -64,11 +64,13 @@ extension Store {
             let (known, others) = (transaction.passkey(passkey.id), transaction.passkeys(of: passkey.userID))
             let used = transaction.isUsed(insertion.token)
             guard let user = try user.value() else { return .unknownUser }
+            let isUsed = try used.value()
             if let known = try known.value() {
-                let isSame = known.userID == passkey.userID && known.publicKey == passkey.publicKey
-                return isSame ? .known(known) : .taken
+                // A repetition brings the challenge that the registration has used up.
+                let isRepeated = isUsed && known.userID == passkey.userID && known.publicKey == passkey.publicKey
+                return isRepeated ? .known(known) : .taken
             }
-            if try used.value() { return .replayed }
+            if isUsed { return .replayed }
             if let error = refusal(user, try others.value().count) { return .refused(error) }
             let written = [transaction.insert(insertion.token), transaction.insert(passkey)]
             for answer in written {

@@ -81,7 +81,9 @@ struct Arguments: Sendable {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let option = command.options.first(where: { $0.name == parts[0] }) else {
             let hint = Suggestions.nearest(to: parts[0], among: command.options.map(\.name) + ["--help"])
-            throw usage("unknown option \(parts[0])" + (hint.map { "; did you mean \($0)?" } ?? ""))
+            throw usage(
+                "unknown option \(parts[0])"
+                    + (hint.map { "; did you mean \($0)?" } ?? "; put -- before values that begin with -"))
         }
         guard values[option.name] == nil else { throw usage("\(option.name) is given twice") }
         guard let valueName = option.value else {

@@ -51,6 +51,9 @@ private struct Texts {
         let recognized = LoginPage.RecognizedAccount(
             name: text("ada@example.com"), notYou: PagePath("/login", ["r": "c2VhbGVk", "account": "none"]))
         let options = text(#"{"challenge":"AAAA","rpId":"localhost","userVerification":"required"}"#)
+        let creation = text(#"{"rp":{"id":"localhost"},"user":{"id":"AQ"},"excludeCredentials":[]}"#)
+        var ahead = app
+        ahead.back = nil
         let messages: [(String, LoginPage.Message)] = [
             ("wrong-password", .wrongCredentials), ("stale", .pressAgain), ("locked", .locked(minutes: 5)),
             ("provider-failed", .providerFailed(text("Example ID"))), ("paused", .loginsPaused),
@@ -68,6 +71,10 @@ private struct Texts {
                 name: "login-passkey",
                 page: LoginPage(app: app, form: form, passkey: options, asksForPassword: false, providers: providers)),
             .init(name: "login-account", page: LoginPage(app: nil, form: form, offersPhone: true)),
+            .init(name: "login-offer", page: PasskeyOfferPage(app: ahead, form: form, options: creation)),
+            .init(
+                name: "login-offer-failed",
+                page: PasskeyOfferPage(app: ahead, form: form, options: creation, hasFailed: true)),
             .init(name: "login-choice", page: LoginPage(app: app, form: form, choice: recognized, remember: true)),
         ]
             + messages.map { name, message in
@@ -221,10 +228,22 @@ private struct Texts {
                     passkeys: [
                         AccountPasskey(id: "AQID", name: text("iPhone"), addedAt: 1_790_000_000, usedAt: 1_795_000_000),
                         AccountPasskey(id: "BAUG", name: text("Key in the drawer"), addedAt: 1_780_000_000),
-                    ])),
+                    ], chosen: "BAUG", addition: .afterLogin)),
+            .init(
+                name: "account-security-many",
+                page: SecurityPage(
+                    header: header, username: text("ada"),
+                    passkeys: (0..<20).map {
+                        AccountPasskey(
+                            id: "AAECAwQFBgcICQoLDA0OD\($0)", name: text("iPhone"), addedAt: 1_790_000_000,
+                            usedAt: 1_795_000_000)
+                    })),
             .init(
                 name: "account-security-no-passkeys",
-                page: SecurityPage(header: header, username: text("ada"), passkeys: [], message: .passkeyGone)),
+                page: SecurityPage(
+                    header: header, username: text("ada"), passkeys: [],
+                    addition: .now(options: #"{"rp":{"id":"localhost"},"user":{"id":"AQ"},"excludeCredentials":[]}"#),
+                    message: .passkeyGone)),
             .init(
                 name: "account-security-wrong",
                 page: SecurityPage(header: header, username: text("ada"), message: .wrongCurrentPassword)),

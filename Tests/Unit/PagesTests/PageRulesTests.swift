@@ -109,6 +109,8 @@ struct PageRulesTests {
             "login-account", "error-redirect", "error-not-found", "expired-without-way", "needs-tls", "reset",
             "reset-expired", "device-code", "device-unknown", "device-elsewhere", "phone-link", "phone-other-browser",
             "not-me-done", "not-me-over",
+            // Its buttons lead to the app.
+            "login-offer", "login-offer-failed",
         ]
         try Self.each { name, page in
             let links = page.all("a").compactMap { $0["href"] }

@@ -109,6 +109,13 @@ struct WrongAssertion: Sendable, CustomTestStringConvertible {
         #expect(outcome.isBackupEligible == !wasEligible)
     }
 
+    @Test("a byte order mark before the client data is no part of it") func byteOrderMark() throws {
+        let authenticator = SoftAuthenticator(userHandle: [1])
+        let json = [0xEF, 0xBB, 0xBF] + authenticator.clientData("webauthn.get", [1, 2])
+        #expect(try ClientData(json).origin == authenticator.origin)
+        #expect(throws: WebAuthnError.malformedClientData) { try ClientData([0xEF, 0xBB, 0xBF] + json) }
+    }
+
     @Test("without a required user handle, none or the right one is accepted") func userHandle() throws {
         for (handle, isAccepted) in [([1], true), (nil, true), ([2], false)] as [([UInt8]?, Bool)] {
             let authenticator = SoftAuthenticator(userHandle: handle)

@@ -23,6 +23,8 @@ async function ask(mediation) {
 if (known?.parseRequestOptionsFromJSON) {
   form.parentElement.hidden = false;
   document.getElementById("no-passkeys")?.remove();
+  const offer = document.querySelector("[name=offer]");
+  if (offer && (await known.isUserVerifyingPlatformAuthenticatorAvailable())) offer.value = "1";
   button.addEventListener("click", () => ask());
   if (await known.isConditionalMediationAvailable?.()) ask("conditional");
 }

@@ -90,10 +90,11 @@ driver = browser.driver
 REDIRECT = f"http://127.0.0.1:{callback.port}/callback"
 
 
-def client(name, methods):
+def client(name, methods, session="none"):
     server.call("/admin/v1/clients", {
         "client_id": name, "client_name": "Harbor Bank", "grant_types": ["authorization_code", "refresh_token"],
-        "scope": "openid", "redirect_uris": [REDIRECT], "login_methods": methods}, admin=True)
+        "scope": "openid", "redirect_uris": [REDIRECT], "login_methods": methods,
+        "browser_session": session}, admin=True)
 
 
 def begin(name="all", **more):
@@ -159,23 +160,47 @@ def a_page_shows_every_way():
         browser.look("light", 1000)
 
 
+def forget():
+    """Deletes the cookies of every host."""
+    driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
+
+
+def security_page():
+    """The page of the account, after a login by password."""
+    forget()
+    with ByButton():
+        driver.get(server.origin + "/account/security")
+        by("#username").send_keys("anna")
+        by("#password").send_keys(PASSWORD + "\n")
+        browser.until("the page", lambda: shown("#add-passkey button"))
+
+
+def remove(passkey):
+    """An admin removes a passkey of anna; the browser is told nothing."""
+    request = urllib.request.Request(
+        f"{server.admin_origin.rstrip('/')}/admin/v1/users/username:anna/passkeys?id={passkey}",
+        method="DELETE", headers={"Authorization": f"Bearer {server.key}"})
+    urllib.request.urlopen(request, timeout=20).close()
+
+
 def a_passkey_is_registered():
-    """The browser makes a passkey for the options of the API."""
+    """The button of the account page makes a passkey, once for each device."""
     options = VirtualAuthenticatorOptions(
         protocol=VirtualAuthenticatorOptions.Protocol.CTAP2, transport=VirtualAuthenticatorOptions.Transport.INTERNAL,
         has_resident_key=True, has_user_verification=True, is_user_verified=True)
     driver.add_virtual_authenticator(options)
-    token = server.call("/v1/login", {"username": "anna", "password": PASSWORD, "device": {"id": "pc"}})["access_token"]
-    wanted = server.call("/v1/me/passkeys/options", {}, token)["publicKey"]
-    begin("words")
-    credential = driver.execute_async_script("""
-        const [options, done] = arguments;
-        navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) })
-          .then((credential) => done(credential.toJSON()), (error) => done(String(error)));
-    """, wanted)
-    assert isinstance(credential, dict), credential
-    passkey = server.call("/v1/me/passkeys", {"credential": credential, "name": "PC"}, token)
-    assert passkey["id"] == credential["id"], passkey
+    security_page()
+    by("#add-passkey button").click()
+    browser.until("the message", lambda: shown(".notice.success"))
+    assert "is added" in by(".notice").text, by(".notice").text
+    driver.save_screenshot(str(folder / "passkey-added.png"))
+    [known] = driver.get_credentials()
+    [passkey] = server.call("/admin/v1/users/username:anna/passkeys", admin=True)["items"]
+    assert passkey["id"].rstrip("=") == known.id.rstrip("="), (passkey, known.id)
+    by("#add-passkey button").click()
+    browser.until("the sentence", lambda: shown("#passkey-here"))
+    driver.save_screenshot(str(folder / "passkey-here.png"))
+    forget()
 
 
 def the_button_logs_in():
@@ -211,15 +236,68 @@ def what_is_odd_is_accepted():
     assert reason.endswith("counter backup"), reason
 
 
+def a_login_by_password_offers_a_passkey():
+    """Once: with a button the passkey is made, and either button goes on to the app."""
+    kept = driver.get_credentials()
+    [passkey] = server.call("/admin/v1/users/username:anna/passkeys", admin=True)["items"]
+    remove(passkey["id"])
+    driver.remove_all_credentials()
+    for answer in ("#add-passkey button", "form:not([id]) button.secondary"):
+        forget()
+        with ByButton():
+            begin("kept")
+            browser.until("the browser says what it can", lambda: by("[name=offer]").get_attribute("value") == "1")
+            by("#username").send_keys("anna")
+            by("#password").send_keys(PASSWORD + "\n")
+            browser.until("the offer", lambda: shown("#add-passkey button"))
+            assert "faster" in by("h1").text and not callback.asked
+            driver.save_screenshot(str(folder / "offer.png"))
+            by(answer).click()
+            assert id_token("kept")["amr"] == ["pwd"]
+        if "add" in answer:
+            [passkey] = server.call("/admin/v1/users/username:anna/passkeys", admin=True)["items"]
+            assert len(driver.get_credentials()) == 1 == len(kept)
+            remove(passkey["id"])
+            driver.remove_all_credentials()
+    # The browser was asked.
+    driver.execute_cdp_cmd("Network.deleteCookies", {"name": "sojourn-session", "domain": "localhost"})
+    with ByButton():
+        begin("kept")
+        browser.until("the browser says what it can", lambda: by("[name=offer]").get_attribute("value") == "1")
+        by("#username").send_keys("anna")
+        by("#password").send_keys(PASSWORD + "\n")
+        assert id_token("kept")["amr"] == ["pwd"]
+    security_page()
+    by("#add-passkey button").click()
+    browser.until("the message", lambda: shown(".notice.success"))
+    forget()
+
+
+def a_removed_passkey_is_offered_no_more():
+    """The page tells the browser which passkeys are left, and the browser forgets the others."""
+    security_page()
+    by("#add-passkey button").click()
+    browser.until("the sentence", lambda: shown("#passkey-here"))
+    kept = driver.get_credentials()
+    for details in driver.find_elements(By.CSS_SELECTOR, "details.ask summary"):
+        if details.text.startswith("Remove"):
+            details.click()
+            break
+    by("details[open] button.danger").click()
+    browser.until("the message", lambda: shown(".notice.success"))
+    browser.until("the browser has forgotten it", lambda: len(driver.get_credentials()) < len(kept))
+    by("#add-passkey button").click()
+    browser.until("the message", lambda: "is added" in by("main").text)
+    assert len(driver.get_credentials()) == 1
+    forget()
+
+
 def an_unknown_passkey_is_refused_on_the_page():
     """The page says that the passkey was not accepted, and works."""
     [passkey] = server.call("/admin/v1/users/username:anna/passkeys", admin=True)["items"]
     with ByButton():
         begin()
-        request = urllib.request.Request(
-            f"{server.admin_origin.rstrip('/')}/admin/v1/users/username:anna/passkeys?id={passkey['id']}",
-            method="DELETE", headers={"Authorization": f"Bearer {server.key}"})
-        urllib.request.urlopen(request, timeout=20).close()
+        remove(passkey["id"])
         press()
         browser.until("the message", lambda: shown("[role=alert]"))
         assert "not accepted" in by("[role=alert]").text
@@ -284,6 +362,7 @@ def picture_of(rule):
 try:
     server.call("/admin/v1/users", {"username": "anna", "password": PASSWORD}, admin=True)
     client("all", ["password", "passkey", "provider:acme"])
+    client("kept", ["password", "passkey"], "shared")
     client("passkeys", ["passkey"])
     client("words", ["password"])
     failures = play_rules(rules_of(globals()), after=keeps_the_policy, failed=picture_of)

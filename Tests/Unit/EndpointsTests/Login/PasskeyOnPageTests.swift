@@ -201,10 +201,15 @@ import WebAuthnFixture
 extension Page {
     /// The challenge of the passkey button.
     func challenge() throws -> [UInt8] {
-        let start = try #require(answer.text.firstRange(of: "data-options=\""))
-        let text = String(answer.text[start.upperBound...].prefix { $0 != "\"" }).replacing("&quot;", with: "\"")
-            .replacing("&#34;", with: "\"")
-        let options = try StrictJSON.object(Array(text.utf8))
+        let options = try Self.passkeyOptions(in: answer.text)
         return try #require(options["challenge"]?.string.flatMap { Base64URL.decode($0) })
+    }
+
+    /// The options of a passkey button.
+    static func passkeyOptions(in text: String) throws -> [String: JSONValue] {
+        let start = try #require(text.firstRange(of: "data-options=\""))
+        let text = String(text[start.upperBound...].prefix { $0 != "\"" }).replacing("&quot;", with: "\"")
+            .replacing("&#34;", with: "\"")
+        return try StrictJSON.object(Array(text.utf8))
     }
 }

@@ -152,7 +152,8 @@ struct RelayRuleTests {
                 (.put, "/v1/me/password", "{\(password)}"), (.patch, "/v1/me", #"{"email":"eve@example.org"}"#),
                 (.put, "/v1/me/authentication-mode", #"{"authentication_mode":"NO"}"#),
                 (.put, "/v1/me/encryption-key", "{}"), (.delete, "/v1/me/encryption-key", nil),
-                (.post, "/v1/me/passkeys", "{}"), (.put, "/v1/me/login-settings", #"{"logins_disabled":true}"#),
+                (.post, "/v1/me/passkeys", "{}"), (.post, "/v1/me/passkeys/options", "{}"),
+                (.put, "/v1/me/login-settings", #"{"logins_disabled":true}"#),
             ]
             for (method, path, json) in calls {
                 let answer = await stage.call(method, path, json, bearer: tokens.access)

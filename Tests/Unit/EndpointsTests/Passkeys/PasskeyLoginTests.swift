@@ -122,6 +122,27 @@ import WebAuthnFixture
         }
     }
 
+    @Test("no other fault tells whether a passkey exists", arguments: [[UInt8](), [1, 2, 3]])
+    func noOracle(handle: [UInt8]) async throws {
+        try await EndpointsFixture.withPasskeys { stage in
+            var known = try await stage.passkey(of: try await stage.logIn())
+            known.userHandle = handle
+            let edits: [@Sendable (inout SoftAuthenticator) -> Void] = [
+                { $0.origin = "https://evil.example" }, { $0.flags = 0x01 }, { $0.flags = 0x04 },
+                { $0.rpID = "evil.example" }, { $0.type = "webauthn.create" }, { $0.trailer = [1] },
+                { $0.flags = 0x15 }, { $0.moreClientData = #","crossOrigin":true"# },
+            ]
+            for edit in edits {
+                var (one, other) = (known, known)
+                other.credentialID = [3]
+                edit(&one)
+                edit(&other)
+                let answers = [try await stage.logIn(by: one), try await stage.logIn(by: other)]
+                #expect(answers[0].text == answers[1].text && answers[0].status == answers[1].status)
+            }
+        }
+    }
+
     @Test("the signature of a key that everybody knows opens nothing") func knownKey() async throws {
         try await EndpointsFixture.withPasskeys { stage in
             // The stand-in for unknown passkeys has the private key 1; an assertion with it is as unknown as any.

@@ -65,6 +65,72 @@ import WebAuthnFixture
         }
     }
 
+    @Test("an authenticator that is asked for a passkey by name may leave the user handle out")
+    func noHandle() async throws {
+        try await EndpointsFixture.withPasskeys { stage in
+            let tokens = try await stage.logIn()
+            var authenticator = try await stage.passkey(of: tokens)
+            authenticator.userHandle = nil
+            let challenge = try await Self.challenge(stage, tokens.access)
+            #expect(await Self.show(stage, authenticator.assert(challenge), tokens.access).status == 200)
+            // A login finds its user by the handle alone.
+            #expect(try await stage.logIn(by: authenticator).status == 401)
+        }
+    }
+
+    @Test("a session whose only proof is a passkey is not told to log in again", arguments: [true, false])
+    func noLogin(hasPasskey: Bool) async throws {
+        try await EndpointsFixture.withPasskeys { stage in
+            _ = await stage.admin(.post, "/admin/v1/users", #"{"username":"mia"}"#)
+            let minted = try Tokens(
+                await stage.admin(
+                    .post, "/admin/v1/users/username:mia/sessions",
+                    #"{"device":{"id":"p"},"authentication_mode":"BIOMETRIC"}"#))
+            let authenticator = hasPasskey ? try await stage.passkey(of: minted) : nil
+            _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"user_presence_max_age":900}"#)
+            stage.moveClock(to: 1000)
+            let json = await stage.call(.post, "/v1/refresh", #"{"refresh_token":"\#(minted.refresh)"}"#)
+            #expect(json.status == 401 && json.bool("reauthenticate") == !hasPasskey, "\(json.text)")
+            let oauth = await stage.form(
+                "/oauth/token", "grant_type=refresh_token&client_id=mobile&refresh_token=\(minted.refresh)")
+            #expect(oauth.status == 400 && oauth.bool("reauthenticate") == !hasPasskey, "\(oauth.text)")
+            guard let authenticator else { return }
+            let change = await stage.call(.post, "/v1/me/passkeys/options", bearer: minted.access)
+            #expect(change.status == 401 && change.bool("reauthenticate") == false)
+            let challenge = try await Self.challenge(stage, minted.access)
+            #expect(await Self.show(stage, authenticator.assert(challenge), minted.access).status == 200)
+            #expect(await stage.refresh(minted.refresh).status == 200)
+        }
+    }
+
+    @Test("wrong passkeys beside a token count for its session alone")
+    func limits() async throws {
+        try await EndpointsFixture.withPasskeys { stage in
+            let tokens = try await stage.logIn()
+            let authenticator = try await stage.passkey(of: tokens)
+            let other = try Tokens(try await stage.logIn(by: authenticator, device: "phone-2"))
+            var limits = RateLimits()
+            limits.wrongPasswordsPerAddress = 3
+            let limited = RateLimitFixture(stage, limits)
+            func show(_ body: String, _ bearer: Tokens) async -> Int {
+                await limited.json(.post, "/v1/me/presence", body, authorization: "Bearer \(bearer.access)").status
+            }
+            func right(_ bearer: Tokens) async throws -> String {
+                let credential = authenticator.assert(try await Self.challenge(stage, bearer.access))
+                return try #require(JSONValue.object(["passkey": .object(credential)]).compactText)
+            }
+            // Strangers of the same address use up the address.
+            let login = #"{"device":{"id":"x"},"passkey":{}}"#
+            for status in [400, 400, 400, 429] {
+                #expect(await limited.json(.post, "/v1/login", login).status == status)
+            }
+            #expect(await show(try await right(tokens), tokens) == 200)
+            for status in [400, 400, 400, 429] { #expect(await show(#"{"passkey":{}}"#, tokens) == status) }
+            #expect(await show(try await right(tokens), tokens) == 429)
+            #expect(await show(try await right(other), other) == 200)
+        }
+    }
+
     @Test func aUserWithoutPasskeysHasNoOptions() async throws {
         try await EndpointsFixture.withPasskeys { stage in
             let tokens = try await stage.logIn()

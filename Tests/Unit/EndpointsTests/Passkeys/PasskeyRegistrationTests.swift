@@ -214,6 +214,18 @@ import WebAuthnFixture
         }
     }
 
+    @Test("a new registration of a passkey that is there is taken, and leaves its name") func again() async throws {
+        try await EndpointsFixture.withPasskeys { stage in
+            let tokens = try await stage.logIn()
+            let authenticator = try await stage.passkey(of: tokens, name: "First")
+            let credential = authenticator.register(try await stage.challenge(for: tokens.access))
+            let refused = try await stage.add(credential, tokens.access, name: "Second")
+            #expect(refused.status == 409 && refused.string("code") == "passkey_taken")
+            let names = await stage.call(.get, "/v1/me/passkeys", bearer: tokens.access).items.map { $0.string("name") }
+            #expect(names == ["First"])
+        }
+    }
+
     @Test("an anonymous user gets a name before a passkey") func anonymous() async throws {
         try await EndpointsFixture.withPasskeys { stage in
             _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"anonymous_users":true}"#)

@@ -1,0 +1,99 @@
+internal import HTTP
+internal import JSON
+internal import OAuth
+internal import Pages
+internal import Sessions
+
+/// The offer of a passkey after a login by password.
+extension Endpoints {
+    /// How long a browser is not asked again.
+    private static let offerPause = Duration.seconds(30 * 86_400)
+
+    /// Opens the session of the browser, and offers the user a passkey before the client gets its answer. Nil, and nothing has
+    /// happened, if there is nothing to offer: the user has a passkey, the browser was asked lately, or the request asks for more
+    /// than the session of a browser that goes on.
+    func passkeyOffer(
+        to user: User, _ visit: LoginVisit, _ flow: FlowSecret, as authentication: HostedLoginService.Authentication,
+        _ call: Call
+    ) async throws(ServiceError) -> Response? {
+        let request = visit.carried.request
+        guard context.passkeys != nil, request.isAnsweredBySession,
+            call.cookies(PageCookie.offered.name(visit.transport)).isEmpty,
+            let client = try await services.hostedLogin.client(request.clientID),
+            client.hostedLogin.browserSession != .none, client.hostedLogin.loginMethods.contains(HostedLogin.passkey),
+            try await services.passkeys.passkeys(of: user.id).isEmpty,
+            let (handle, idle) = try await services.hostedLogin.begin(
+                visit.carried, as: authentication, in: visit.browser, from: call.origin),
+            let account = try await services.hostedLogin.accountVisit(handle)
+        else { return nil }
+        guard var response = try await offerPage(visit, flow, account, client, call) else { return nil }
+        PageCookie.session.set(
+            services.hostedLogin.cookie(handle), lifetime: handle.isKept ? idle : nil, visit.transport, on: &response)
+        PageCookie.offered.set("1", lifetime: Self.offerPause, visit.transport, on: &response)
+        return response
+    }
+
+    private func offerPage(
+        _ visit: LoginVisit, _ flow: FlowSecret, _ account: AccountVisit, _ client: Client, hasFailed: Bool = false,
+        _ call: Call
+    ) async throws(ServiceError) -> Response? {
+        let request = visit.carried.request
+        let options: JSONValue
+        do throws(ServiceError) { options = try await services.passkeys.registrationOptions(of: account) } catch {
+            // The account has got as many passkeys as it may have.
+            guard case .conflict = error else { throw error }
+            return nil
+        }
+        guard let text = options.compactText else { return nil }
+        var app = app(client, request)
+        // Either button goes on.
+        app.back = nil
+        return PasskeyOfferPage(
+            app: app, form: FormState(request: visit.sealed) { flow.formToken($0.text, visit.sealed) },
+            options: text, hasFailed: hasFailed
+        ).response(
+            hasFailed ? .unprocessable : .ok, in: call.language(request), submittingTo: formTargets(request, client))
+    }
+
+    /// `POST /login/offer`: adds the passkey that the browser has made, if there is one, and answers the client by the session of
+    /// the browser.
+    func takePasskeyOffer(_ call: Call) async throws -> Response {
+        let (visit, flow, form): (LoginVisit, FlowSecret, FormParameters)
+        switch try await submission(call, to: .loginOffer, HostedLogin.passkey) {
+        case .page(let response): return response
+        case .form(let sentVisit, let sentFlow, let sentForm): (visit, flow, form) = (sentVisit, sentFlow, sentForm)
+        }
+        let request = visit.carried.request
+        guard !request.isOfAccountPages, let handle = browserHandle(call, visit.transport),
+            let account = try await services.hostedLogin.accountVisit(handle),
+            let client = try await services.hostedLogin.client(request.clientID)
+        else { return try await loginPage(visit, username: nil, .signInAgain, call) }
+        do throws(ServiceError) {
+            if account.isRecent, let credential = form[.credential],
+                try await !addOffered(credential, to: account, call),
+                let page = try await offerPage(visit, flow, account, client, hasFailed: true, call)
+            {
+                return page
+            }
+            let approval = try await services.hostedLogin.reuse(visit.carried, in: visit.browser, from: call.origin)
+            if let approval { return answer(approval, to: request, visit.transport) }
+        } catch { return try await refusal(error, of: visit, call) }
+        return try await loginPage(visit, username: nil, .signInAgain, call)
+    }
+    /// Adds the passkey that the browser has made. False if it is refused.
+    private func addOffered(
+        _ credential: String, to account: AccountVisit, _ call: Call
+    ) async throws(ServiceError) -> Bool {
+        do throws(ServiceError) {
+            let members = (try? StrictJSON.object(Array(credential.utf8))) ?? [:]
+            _ = try await services.passkeys.register(members, of: account, from: call.origin)
+            return true
+        } catch {
+            switch error {
+            case .passkeyRefused, .conflict: log(error, .unprocessable, call)
+            default: throw error
+            }
+            return false
+        }
+    }
+}
