@@ -10,7 +10,7 @@ public enum WebhookEvents: Hashable, Sendable {
 
     private static let ofMails: Set<AuditEvent.Kind> = [
         .sessionStarted, .sessionEnded, .refreshTokenMisused, .loginsDisabled, .loginsEnabled, .passwordChanged,
-        .emailChanged, .userDeleted, .clientDeleted, .allSessionsRevoked,
+        .emailChanged, .passkeyAdded, .passkeyRemoved, .userDeleted, .clientDeleted, .allSessionsRevoked,
     ]
 
     /// True if the webhook sends `recorded`.
