@@ -54,7 +54,7 @@ public struct LifetimeDrawing: Sendable {
             \(ended == nil ? mark(idleEnd, "idle") : mark(ended ?? 0, "ended"))\(mark(finalEnd, "final"))</svg>
             <figcaption><ul class="legend">
             \(legend("lived", "signed in", start))\(legend("refreshed", "last refresh", refreshed))\
-            \(ended.map { legend("ended", "ended", $0) })\
+            \(ended == nil ? legend("now", "now", now) : nil)\(ended.map { legend("ended", "ended", $0) })\
             \(ended == nil ? legend("idle", "ends unless refreshed", idleEnd) : nil)\
             \(legend("final", "ends in any case", finalEnd))</ul></figcaption></figure>
 

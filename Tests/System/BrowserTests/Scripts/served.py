@@ -13,11 +13,12 @@ KEY = "sja_" + "A" * 43
 class Server:
     """A server with a database of its own."""
 
-    def __init__(self, program, folder, *options):
+    def __init__(self, program, folder, *options, settings=None):
         self.ready = f"{folder}/ready.json"
         # The server refuses variables that it does not know, those of the tests among them.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SOJOURN_")}
         environment |= {"SOJOURN_ADMIN_KEY": KEY, "SOJOURN_PASSKEYS_RP_ID": "localhost"}
+        environment |= settings or {}
         self.process = subprocess.Popen(
             [program, "serve", "--database", f"sqlite:{folder}/db", "--public", "127.0.0.1:0", "--admin", "127.0.0.1:0",
              "--ready-file", self.ready, "--log-level", "error", *options],
@@ -31,10 +32,10 @@ class Server:
             addresses = json.load(file)
         self.public, self.private = addresses["public"], addresses["admin"]
 
-    def call(self, url, body=None, method=None, bearer=None, form=None):
+    def call(self, url, body=None, method=None, bearer=None, form=None, headers=None):
         """A call of the API: the JSON of its answer."""
         data = None
-        headers = {}
+        headers = dict(headers or {})
         if bearer:
             headers["Authorization"] = f"Bearer {bearer}"
         if body is not None:
