@@ -176,7 +176,7 @@ let package = Package(
         .target(
             name: "Doctor",
             dependencies: [
-                "Calendar", "JSON", "Configuration", "Server", "Sessions", "SQLiteStore", "PostgresStore",
+                "Calendar", "JSON", "Configuration", "Endpoints", "Server", "Sessions", "SQLiteStore", "PostgresStore",
                 "StoreFoundation", "HTTP", "Sockets", "Geolocation", "QRCode", "TLS", "Telemetry",
             ], swiftSettings: strict),
         // Row 9: programs

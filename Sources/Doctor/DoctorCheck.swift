@@ -1,4 +1,5 @@
 public import Configuration
+internal import Endpoints
 internal import FoundationEssentials
 internal import Geolocation
 internal import Glibc
@@ -54,7 +55,7 @@ public struct DoctorCheck {
                 let certificate = try files.examine(now: now)
                 let days = certificate.daysLeft(at: now)
                 let detail = "\(certificate.subject) lasts \(days) days more, until \(certificate.notAfterText)"
-                if days <= 14 { return Finding(.warn, check, detail + ": renew it") }
+                if days <= MachineState.certificateDays { return Finding(.warn, check, detail + ": renew it") }
                 var status = stat()
                 if stat(files.path(of: .key), &status) == 0, status.st_mode & 0o007 != 0 {
                     return Finding(.warn, check, "every user may read \(files.path(of: .key)): remove that right")
@@ -194,7 +195,7 @@ public struct DoctorCheck {
             let database = try GeoDatabase(path: path, copyingTo: configuration.database.folder)
             let days = (now - database.builtAt) / 86_400
             let detail = "\(database.kind), made \(days) days ago"
-            return days > 60
+            return days > MachineState.geoDatabaseDays
                 ? Finding(.warn, "geo database", detail + ": get a new one, and put it at \(path)")
                 : Finding(.ok, "geo database", detail)
         } catch { return Finding(.fail, "geo database", "geo.database: \(path) \(error)") }
@@ -208,13 +209,13 @@ public struct DoctorCheck {
 
     private var disk: Finding? {
         let folder = configuration.database.folder
-        var status = statvfs()
-        guard statvfs(folder, &status) == 0 else {
+        guard let free = DiskRoom.freeMebibytes(in: folder) else {
             return Finding(.fail, "disk", "the folder \(folder) does not exist or cannot be read: create it")
         }
-        let free = UInt64(status.f_bavail) * UInt64(status.f_frsize) / 1_048_576
         if free < 100 { return Finding(.fail, "disk", "\(free) MiB free in \(folder): make room now") }
-        if free < 1024 { return Finding(.warn, "disk", "\(free) MiB free in \(folder): make room") }
+        if free < MachineState.scarceMebibytes {
+            return Finding(.warn, "disk", "\(free) MiB free in \(folder): make room")
+        }
         return Finding(.ok, "disk", "\(free / 1024) GiB free in \(folder)")
     }
 

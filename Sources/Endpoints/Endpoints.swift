@@ -36,6 +36,8 @@ public final class Endpoints: Sendable {
     /// The pages that follow a login with the phone.
     let pageWatchers: PageWatchers
     let consoleSettings: ConsoleSettings
+    /// What the console says about the machine.
+    let machine: MachineState
     /// The clock that tests of apps move; nil for a server that is no test server.
     let testClock: TestClock?
     let consoleSessions = ConsoleSessions()
@@ -55,6 +57,8 @@ public final class Endpoints: Sendable {
     ///   - scopes: the scopes in the server's metadata; each client has its own.
     ///   - loginWatchers: how many pages may follow logins with the phone at the same time.
     ///   - console: what the operator has decided about the console.
+    ///   - history: gets the outcomes of refreshes and logins, and has those of the store; nil: a new one.
+    ///   - machine: what the console says about the machine.
     ///   - testClock: the clock that tests of apps move; nil: there are no calls for tests.
     ///   - isStopping: whether the server is about to stop, so that `GET /readyz` answers 503.
     ///   - stopwatch: nanoseconds since some moment, for the duration of requests.
@@ -63,7 +67,8 @@ public final class Endpoints: Sendable {
         rateLimits: RateLimits = RateLimits(),
         backups: (any BackupService)? = nil, identityVerifier: (any IdentityVerifier)? = nil,
         remoteLogins: RemoteLogins = RemoteLogins(), scopes: Scope = .empty, loginWatchers: Int = 512,
-        console: ConsoleSettings = ConsoleSettings(), testClock: TestClock? = nil,
+        console: ConsoleSettings = ConsoleSettings(), history: OutcomeHistory? = nil,
+        machine: MachineState = MachineState(), testClock: TestClock? = nil,
         isStopping: @escaping @Sendable () -> Bool = { false },
         stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime
     ) {
@@ -75,7 +80,7 @@ public final class Endpoints: Sendable {
         services.loginSessions.watch.follow(revocations)
         self.registry = registry
         let routes = Route.all + Route.metadata(of: context.issuer)
-        metrics = EndpointMetrics(registry, routes: routes, clock: context.clock)
+        metrics = EndpointMetrics(registry, routes: routes, history: history ?? OutcomeHistory(context.clock))
         rateLimiter = RateLimiter(rateLimits, registry, stopwatch: stopwatch)
         self.logger = logger
         self.isStopping = isStopping
@@ -85,6 +90,7 @@ public final class Endpoints: Sendable {
         self.scopes = scopes
         pageWatchers = PageWatchers(atMost: loginWatchers)
         consoleSettings = console
+        self.machine = machine
         self.testClock = testClock
         self.stopwatch = stopwatch
         requestIDs = RequestIDMaker(context.random)

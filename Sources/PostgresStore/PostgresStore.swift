@@ -186,14 +186,14 @@ public final class PostgresStore: Store {
         _ body: @escaping @Sendable (any StoreTransaction) throws(TransactionError) -> Outcome
     ) async throws(StoreError) -> Outcome {
         let clock = options.clock
-        let (outcome, ended) = try await change(scope.lock, by: Int(scope.queue)) {
+        let (outcome, transitions) = try await change(scope.lock, by: Int(scope.queue)) {
             (transaction) throws(DatabaseError) in
             let rows = PostgresRows(clock) { (statements) throws(DatabaseError) in try transaction.run(statements) }
             let (outcome, rest) = try rows.run(body)
             for statement in rest { transaction.add(statement) }
-            return (outcome, rows.endReasons)
+            return (outcome, rows.transitions)
         }
-        if !ended.isEmpty { options.observer.sessionsEnded(ended) }
+        if !transitions.isEmpty { options.observer.sessionsChanged(transitions) }
         return outcome
     }
 

@@ -187,7 +187,7 @@ public final class SQLiteStore: Store {
             let rows = SQLiteRows(transaction.connection, transaction.catalogue, transaction.clock)
             let outcome = try rows.run(body)
             if rows.changesCatalogue { transaction.catalogue = rows.current }
-            transaction.endReasons += rows.endReasons
+            transaction.transitions += rows.transitions
             return outcome
         }
     }

@@ -83,6 +83,7 @@ public actor SojournServer {
             application.show(engine, waitingChanges: { [database = application.database] in database.waitingChanges })
             let webhooks: [Webhook]
             let geoDatabase: GeoDatabaseFile?
+            let clocks: ClockComparison?
             do throws(StartError) {
                 geoDatabase = try configuration.geoDatabase(logger: surroundings.logger)
                 webhooks = try application.webhooks(configuration.webhooks, surroundings, locations: geoDatabase)
@@ -90,12 +91,14 @@ public actor SojournServer {
                 try listenToAdministrators(engine, addresses.adminSocket)
                 try await application.beginServing()
                 application.metrics.showCertificates(reloaders, engine)
+                clocks = ClockComparison(application.database, application.metrics, surroundings.logger)
                 if let geoDatabase { application.metrics.showGeoDatabase(geoDatabase) }
                 try beginAccepting(
                     engine,
                     application.endpoints(
                         remoteLogins: configuration.remoteLogins(geoDatabase), console: consoleSettings(addresses),
-                        testClock: testClock, isStopping: { [stopFlag] in stopFlag.isSet }))
+                        machine: machineState(reloaders, geoDatabase, clocks), testClock: testClock,
+                        isStopping: { [stopFlag] in stopFlag.isSet }))
                 try writeReadyFile(addresses)
             } catch {
                 await application.close()
@@ -106,8 +109,7 @@ public actor SojournServer {
             let pings = application.backchannelPings(surroundings)
             let upkeep = Maintenance(
                 context: application.context, logger: surroundings.logger, clockFile: application.clockFile,
-                clockComparison: ClockComparison(application.database, application.metrics, surroundings.logger),
-                cleanUp: configuration.cleanUp, webhooks: webhooks, logouts: logouts,
+                clockComparison: clocks, cleanUp: configuration.cleanUp, webhooks: webhooks, logouts: logouts,
                 streams: streams)
             let rechecks = application.rechecks(surroundings.logger)
             running = Running(

@@ -14,11 +14,15 @@ extension Endpoints {
     private func consoleDeliveriesPage(
         _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)? = nil
     ) async throws -> ConsolePage {
-        let deliveries = ConsoleView.Deliveries(
+        ConsoleView(stay, self).deliveries(try await deliveries(), notice)
+    }
+
+    /// What waits for whom.
+    func deliveries() async throws -> ConsoleView.Deliveries {
+        ConsoleView.Deliveries(
             webhooks: try await services.administration.webhookDeliveries(),
             receivers: try await services.administration.logoutReceivers(),
             streams: try await services.eventStreams.all())
-        return ConsoleView(stay, self).deliveries(deliveries, notice)
     }
 
     /// `POST /console/deliveries`: sets the status of a stream, lets it carry a verification event, or lets this node try what has

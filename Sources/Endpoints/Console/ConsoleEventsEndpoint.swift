@@ -39,10 +39,30 @@ extension Endpoints {
     func showConsoleEvents(_ call: Call) async throws -> Response {
         try await console(call) { stay in
             let (filter, cursor) = try Self.eventFilter(call)
-            let found = try await findEvents(filter, before: cursor, limit: ConsoleView.rowsMax)
-            return ConsoleView(stay, self)
-                .events(found.events, filter, next: found.next, isFirst: cursor == nil).response()
+            let view = ConsoleView(stay, self)
+            guard let resolved = try await resolved(filter) else {
+                return view.events([], names: [:], filter, next: nil, isFirst: true, isUserUnknown: true)
+                    .response(.notFound)
+            }
+            let found = try await findEvents(resolved, before: cursor, limit: ConsoleView.rowsMax)
+            let names = try await userNames(of: found.events)
+            return view.events(found.events, names: names, filter, next: found.next, isFirst: cursor == nil).response()
         }
+    }
+
+    /// The filter with the id of the user whose name it has; nil if no user has the name.
+    func resolved(_ filter: EventFilter) async throws(ServiceError) -> EventFilter? {
+        // The trail knows users that were deleted by their ids alone.
+        guard let text = filter.user, Identifier<User>(text) == nil else { return filter }
+        guard let user = try await services.administration.user(called: text) else { return nil }
+        var filter = filter
+        filter.user = user.id.description
+        return filter
+    }
+
+    /// The names of the users of events, by one read.
+    func userNames(of events: [RecordedEvent]) async throws(ServiceError) -> ConsoleView.UserNames {
+        try await services.administration.usernames(of: Set(events.compactMap(\.event.userID)))
     }
 
     /// Reads the filter and the cursor of the query.

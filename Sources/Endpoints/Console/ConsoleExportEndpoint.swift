@@ -10,6 +10,7 @@ extension Endpoints {
     func exportConsoleEvents(_ call: Call) async throws -> Response {
         try await console(call) { _ in
             let (filter, cursor) = try Self.eventFilter(call)
+            guard let filter = try await resolved(filter) else { throw ServiceError.notFound("user") }
             let found = try await findEvents(filter, before: cursor, limit: Self.exportMax)
             var lines: [UInt8] = []
             for event in found.events {

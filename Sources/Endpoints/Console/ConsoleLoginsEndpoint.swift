@@ -40,7 +40,8 @@ extension Endpoints {
             }
             let facts = ConsoleView.LoginFacts(
                 login: login, client: try await services.loginSessions.client(login.clientID), session: session,
-                phone: try await phone(of: login), events: events.reversed())
+                phone: try await phone(of: login), names: try await userNames(of: events, and: login),
+                events: events.reversed())
             return ConsoleView(stay, self).login(facts).response()
         }
     }
@@ -53,6 +54,14 @@ extension Endpoints {
             try await services.loginSessions.end(try call.loginID(), from: stay.origin)
             return Self.redirect(to: stay.path(page, saying: "login-over"))
         }
+    }
+
+    /// The names of the users of a login and of its events.
+    private func userNames(
+        of events: [RecordedEvent], and login: LoginSession
+    ) async throws(ServiceError) -> ConsoleView.UserNames {
+        let ids = events.compactMap(\.event.userID) + [login.userID, login.claim?.userID].compactMap(\.self)
+        return try await services.administration.usernames(of: Set(ids))
     }
 
     /// The session of the phone that has claimed a login; nil: none has, or it is forgotten.

@@ -8,11 +8,23 @@ extension Endpoints {
     /// `GET /console/now?live=1`: figures of this node, and the newest events of all.
     func showConsoleNow(_ call: Call) async throws -> Response {
         try await console(call) { stay in
-            let events = try await services.administration.events(before: nil, limit: ConsoleView.eventsMax)
+            let events = try await services.administration.events(before: nil, limit: ConsoleView.rowsMax)
             return ConsoleView(stay, self)
-                .now(metrics.history.last(60), running: metrics.history.running, events, isLive: stay.call.isOfLivePage)
-                .response()
+                .now(
+                    metrics.history.last(60), running: metrics.history.running, events,
+                    names: try await userNames(of: events), try await attention(), isLive: stay.call.isOfLivePage
+                ).response()
         }
+    }
+
+    /// What needs attention, as far as `GET /metrics` and `sojourn doctor` know it of a running server.
+    private func attention() async throws -> ConsoleView.Attention {
+        var canCommit = true
+        do throws(StoreError) { try await context.store.ping() } catch { canCommit = false }
+        return ConsoleView.Attention(
+            deliveries: try await deliveries(), canCommit: canCommit,
+            keyOverdueSince: context.signingKeys.overdueSince(at: context.clock.now),
+            isClockInDoubt: context.clockGuard.map { $0.reading.earliest < $0.reading.now } ?? false)
     }
 }
 

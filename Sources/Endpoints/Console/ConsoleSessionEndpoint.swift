@@ -19,9 +19,9 @@ extension Endpoints {
             let logins = services.loginSessions
             let id = record.session.id
             let family = ConsoleView.Family(
-                phone: record.session.phoneID,
+                phone: try await administration.sessions([record.session.phoneID].compactMap(\.self)).first,
                 login: try await known { () async throws(ServiceError) in try await logins.login(id) },
-                children: try await logins.children(of: id))
+                children: try await administration.sessions(try await logins.children(of: id)))
             return ConsoleView(stay, self)
                 .session(record, check, family, events: events.reversed(), history: history).response()
         }

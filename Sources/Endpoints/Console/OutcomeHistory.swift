@@ -1,12 +1,17 @@
 internal import Locks
-internal import Sessions
+public import Sessions
 
-/// How refreshes and logins have come out at this node, minute by minute, in memory. It costs the same however many there are.
-final class OutcomeHistory: Sendable {
+/// How refreshes and logins have come out at this node, and which sessions it has recorded to begin and end, minute by minute, in
+/// memory. It costs the same however many there are.
+public final class OutcomeHistory: Sendable {
     /// What is counted.
     enum Subject: Int, CaseIterable, Sendable {
         case refresh
         case login
+        /// Beginnings of sessions.
+        case start
+        /// Ends of sessions, by reason.
+        case end
     }
 
     /// The outcomes of one minute.
@@ -31,12 +36,23 @@ final class OutcomeHistory: Sendable {
     private let clock: WallClock
     private let ring: Locked<[Minute?]>
 
-    init(_ clock: WallClock) {
+    /// An empty history, which has the minutes of `clock`.
+    public init(_ clock: WallClock) {
         self.clock = clock
         ring = Locked(Array(repeating: nil, count: Self.length))
     }
 
     private var present: Int64 { clock.now.secondsSinceEpoch / 60 }
+
+    /// Counts beginnings and ends of sessions in the present minute.
+    public func count(_ transitions: [SessionTransition]) {
+        for transition in transitions {
+            switch transition {
+            case .start: count(.start, "started")
+            case .end(let reason): count(.end, reason.rawValue)
+            }
+        }
+    }
 
     /// Counts an outcome in the present minute.
     func count(_ subject: Subject, _ outcome: String) {

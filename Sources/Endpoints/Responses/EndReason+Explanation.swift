@@ -15,7 +15,7 @@ extension EndReason {
         case .revokedByAdmin:
             (
                 "An admin ended it: this session, all of the user's, all of every user, or the app was deleted.",
-                "The audit trail below names the admin key, where one session or user was meant."
+                "The user can log in again, unless an admin has disabled the logins."
             )
         case .passwordChanged:
             (

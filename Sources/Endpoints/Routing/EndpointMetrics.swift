@@ -33,8 +33,8 @@ struct EndpointMetrics: Sendable {
     private static let statusClasses = ["1xx", "2xx", "3xx", "4xx", "5xx"]
     private static let issued = ["repeated", "rotated", "converged", "reissued", "caught_up", "restored", "resumed"]
 
-    init(_ registry: MetricsRegistry, routes: [Route], clock: WallClock) {
-        history = OutcomeHistory(clock)
+    init(_ registry: MetricsRegistry, routes: [Route], history: OutcomeHistory) {
+        self.history = history
         let names = routes.map(\.name)
         let requests = registry.counters(
             "sojourn_http_requests_total", help: "Requests, by route and class of status.",

@@ -3,7 +3,7 @@ public enum ConsoleField: Sendable {
     /// A value that is not shown.
     case hidden(String, String)
     /// A line of text.
-    case text(String, label: String, value: String = "", hint: String? = nil)
+    case text(String, label: String, value: String = "", hint: String? = nil, isFocused: Bool = false)
     /// A secret.
     case secret(String, label: String)
     /// Some lines of text.
@@ -16,10 +16,10 @@ public enum ConsoleField: Sendable {
     var html: HTML {
         switch self {
         case .hidden(let name, let value): "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">"
-        case .text(let name, let label, let value, let hint):
+        case .text(let name, let label, let value, let hint, let isFocused):
             """
             <label class="field">\(label)<input name="\(name)" type="text" value="\(value)" autocomplete="off" \
-            autocapitalize="none" spellcheck="false">\(Self.hint(hint))</label>
+            autocapitalize="none" spellcheck="false"\(attribute: "autofocus", if: isFocused)>\(Self.hint(hint))</label>
 
             """
         case .secret(let name, let label):

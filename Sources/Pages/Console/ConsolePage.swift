@@ -72,6 +72,9 @@ public struct ConsolePage: HTMLPage {
         return response
     }
 
+    /// The title of the page without a section.
+    public static let ownTitle = "Sojourn console"
+
     /// The whole document.
     public func html(in language: PageLanguage) -> HTML {
         """
@@ -82,7 +85,7 @@ public struct ConsolePage: HTMLPage {
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
         <meta name="robots" content="noindex">
-        <title>\(DisplayName(title).text) · Sojourn console</title>
+        <title>\(DisplayName(title).text)\(title == Self.ownTitle ? "" : " · \(Self.ownTitle)")</title>
         <link rel="icon" href="data:,">
         <link rel="stylesheet" href="\(PageAsset.style.path)">
         <link rel="stylesheet" href="\(PageAsset.consoleStyle.path)">
@@ -91,7 +94,7 @@ public struct ConsolePage: HTMLPage {
         </head>
         <body class="console\(header == nil ? " entry" : "")">
         \(header.map(top))<main>
-        <h1>\(heading?.html ?? "\(DisplayName(title).text)")</h1>
+        <h1 id="content">\(heading?.html ?? "\(DisplayName(title).text)")</h1>
         \(notice.map { Self.notice($0.look, $0.text) })\(lead.map { "<p class=\"lead\">\($0.html)</p>\n" as HTML })\
         \(blocks.map { $0.html(form) })</main>
         </body>
@@ -118,6 +121,7 @@ public struct ConsolePage: HTMLPage {
             """
         }
         return """
+            <a class="skip" href="#content">Skip to the content</a>
             <header class="bar"><nav aria-label="Sections"><span class="logo">Sojourn</span>
             \(tabs)</nav>
             <div class="key"><span><strong>\(DisplayName(header.keyName, max: 30))</strong> \

@@ -26,9 +26,15 @@ public struct LifetimeDrawing: Sendable {
     /// The width of the drawing; the bar has a margin for the labels at its ends.
     private static let (width, margin) = (1000, 10)
 
+    /// The last time of the bar. After an end it is a little later than that, because what would have been is of little interest.
+    private var last: Int64 {
+        guard let ended else { return max(finalEnd, start + 1) }
+        return max(start + 1, min(finalEnd, ended + max(1, (ended - min(start, ended)) / 4)))
+    }
+
     /// The place of a time.
     private func place(_ time: Int64) -> Int {
-        let (first, last) = (min(start, refreshed), max(finalEnd, min(idleEnd, finalEnd), start + 1))
+        let first = min(start, refreshed)
         let room = Double(Self.width - 2 * Self.margin)
         let share = Double(max(0, min(time, last) - first)) / Double(max(1, last - first))
         return Self.margin + Int(room * share)
@@ -40,25 +46,41 @@ public struct LifetimeDrawing: Sendable {
         let sentence =
             ended == nil
             ? "A bar from the login to the final end: lived until now, unless refreshed until the idle end."
-            : "A bar from the login to the final end: lived until the session ended."
+            : "A bar from the login until the session ended, and a little beyond."
         return """
             <figure class="drawing">
             <svg viewBox="0 0 1000 56" role="img" aria-label="\(sentence)" preserveAspectRatio="none">
-            <rect class="track" x="\(place(start))" y="20" width="\(max(2, place(finalEnd) - place(start)))" height="16" \
+            <rect class="track" x="\(place(start))" y="20" width="\(max(2, place(last) - place(start)))" height="16" \
             rx="4"></rect>
             <rect class="window" x="\(place(start))" y="20" width="\(max(2, place(end) - place(start)))" height="16" \
             rx="4"></rect>
             <rect class="lived" x="\(place(start))" y="20" width="\(max(2, place(lived) - place(start)))" height="16" \
             rx="4"></rect>
-            \(mark(refreshed, "refreshed"))\(ended == nil ? mark(now, "now") : nil)\
-            \(ended == nil ? mark(idleEnd, "idle") : mark(ended ?? 0, "ended"))\(mark(finalEnd, "final"))</svg>
+            \(shortMark(refreshed, "refreshed"))\(ended == nil ? mark(now, "now") : nil)\(ended == nil ? mark(idleEnd, "idle") : nil)\
+            \(ended.map { mark($0, "ended") })\(isFinalEndShown ? mark(finalEnd, ended == nil ? "final" : "would") : nil)</svg>
             <figcaption><ul class="legend">
             \(legend("lived", "signed in", start))\(legend("refreshed", "last refresh", refreshed))\
             \(ended == nil ? legend("now", "now", now) : nil)\(ended.map { legend("ended", "ended", $0) })\
             \(ended == nil ? legend("idle", "ends unless refreshed", idleEnd) : nil)\
-            \(legend("final", "ends in any case", finalEnd))</ul></figcaption></figure>
+            \(finalLegend)</ul></figcaption></figure>
 
             """
+    }
+
+    /// Whether the final end lies on the bar, and is not that by which the session ended.
+    private var isFinalEndShown: Bool { ended == nil || (finalEnd <= last && finalEnd != ended) }
+
+    private var finalLegend: HTML {
+        if ended == nil { return legend("final", "ends in any case", finalEnd) }
+        if finalEnd == ended { return HTML() }
+        return legend(
+            isFinalEndShown ? "would" : "beyond",
+            "would have ended in any case\(isFinalEndShown ? "" : ", to the right of the bar")", finalEnd)
+    }
+
+    /// A wide mark that is no higher than the bar, so that one at the same time is seen before it.
+    private func shortMark(_ time: Int64, _ name: String) -> HTML {
+        "<rect class=\"mark-\(name)\" x=\"\(place(time) - 5)\" y=\"20\" width=\"10\" height=\"16\"></rect>\n"
     }
 
     private func mark(_ time: Int64, _ name: String) -> HTML {
@@ -113,8 +135,8 @@ public struct RotationDrawing: Sendable {
     var html: HTML {
         let places = places
         return """
-            <figure class="drawing rotation">
-            <svg viewBox="0 0 \(places.count * 150) 78" role="img" \
+            <figure class="drawing rotation" tabindex="0" role="group" aria-label="Refresh tokens">
+            <svg viewBox="0 0 \(places.count * 150) 78" width="\(places.count * 150)" height="78" role="img" \
             aria-label="The refresh tokens from the oldest to the next one.">
             \(places.enumerated().map { box($1, at: $0, of: places.count) })</svg></figure>
 

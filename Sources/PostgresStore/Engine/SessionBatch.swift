@@ -80,8 +80,8 @@ final class SessionBatch: Sendable {
         let conflicting = try write(decided.writes, in: snapshot, on: connection, until: deadline, decided.written)
         var answers: [Answer] = []
         var conflicts: [PendingSessionChange] = []
-        let ended = decided.ended.filter { !conflicting.contains($0.id) }.map(\.reason)
-        if !ended.isEmpty { options.observer.sessionsEnded(ended) }
+        let transitions = decided.transitions.filter { !conflicting.contains($0.id) }.map(\.transition)
+        if !transitions.isEmpty { options.observer.sessionsChanged(transitions) }
         for (change, answer) in zip(changes, decided.answers) {
             if conflicting.contains(change.id) { conflicts.append(change) } else { answers.append(answer) }
         }
@@ -115,8 +115,8 @@ final class SessionBatch: Sendable {
         var writes = SessionWrites()
         /// The sessions that are written.
         var written: Set<Identifier<Session>> = []
-        /// The sessions whose end is recorded.
-        var ended: [(id: Identifier<Session>, reason: EndReason)] = []
+        /// The beginnings and the ends that are recorded, with their sessions.
+        var transitions: [(id: Identifier<Session>, transition: SessionTransition)] = []
     }
 
     private func decide(
@@ -143,7 +143,9 @@ final class SessionBatch: Sendable {
             decided.writes.add(edits[place].session, events, over: stored)
             decided.written.insert(stored.session.id)
             for event in edits[place].events {
-                if let reason = event.endReason { decided.ended.append((stored.session.id, reason)) }
+                if let transition = event.transition {
+                    decided.transitions.append((stored.session.id, transition))
+                }
             }
         }
         return decided

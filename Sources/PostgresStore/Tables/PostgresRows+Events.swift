@@ -54,7 +54,7 @@ extension PostgresRows {
     }
 
     func append(_ events: [RevokingEvent]) {
-        endReasons += events.compactMap(\.event.endReason)
+        transitions += events.compactMap(\.event.transition)
         for statement in EventSQL.insert(events) { perform(statement) }
     }
 

@@ -24,8 +24,8 @@ final class PostgresRows {
     private let cached: ((Rows) throws(DatabaseError) -> Catalogue)?
     private var waiting: [Statement] = []
     private var pending: [Pending] = []
-    /// The reasons of the ends of sessions that are recorded so far.
-    var endReasons: [EndReason] = []
+    /// The beginnings and the ends of sessions that are recorded so far.
+    var transitions: [SessionTransition] = []
 
     /// Rows that `roundTrip` reads and writes.
     init(

@@ -14,8 +14,8 @@ public struct Observer: Sendable {
         public var commitDuration: Duration
         /// Whether the batch was committed. Otherwise every change in it was refused.
         public var isCommitted: Bool
-        /// The reasons of the ends of sessions that the batch recorded.
-        public var endReasons: [EndReason] = []
+        /// The beginnings and the ends of sessions that the batch recorded.
+        public var transitions: [SessionTransition] = []
     }
 
     /// Called after every batch.

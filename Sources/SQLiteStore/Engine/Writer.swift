@@ -13,8 +13,8 @@ struct Transaction {
         didSet { changesCatalogue = true }
     }
     private(set) var changesCatalogue = false
-    /// The reasons of the ends of sessions that are recorded so far.
-    var endReasons: [EndReason] = []
+    /// The beginnings and the ends of sessions that are recorded so far.
+    var transitions: [SessionTransition] = []
 
     init(connection: Connection, clock: WallClock, catalogue: Catalogue) {
         self.connection = connection
@@ -190,7 +190,7 @@ final class Writer: Sendable {
         options.observer.batchEnded(
             Observer.Batch(
                 changes: changes.count, wrote: wrote, duration: end - start, commitDuration: end - commitStart,
-                isCommitted: true, endReasons: transaction.endReasons))
+                isCommitted: true, transitions: transaction.transitions))
         return .committed(answers, in: wrote ? end - commitStart : nil)
     }
 

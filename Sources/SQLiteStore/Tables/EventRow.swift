@@ -54,7 +54,7 @@ enum EventRow {
     /// Adds `events` to the trail, and their revocations to the feed. Nearly always there are none.
     static func insert(_ events: [AuditEvent], in transaction: inout Transaction) throws(DatabaseError) {
         for event in events {
-            if let reason = event.endReason { transaction.endReasons.append(reason) }
+            if let transition = event.transition { transaction.transitions.append(transition) }
             let revocation =
                 event.revokes == nil
                 ? nil : transaction.catalogue.revocation(of: event, at: transaction.clock.now)

@@ -82,7 +82,7 @@ extension SQLiteRows {
     }
 
     func append(_ events: [RevokingEvent]) {
-        endReasons += events.compactMap(\.event.endReason)
+        transitions += events.compactMap(\.event.transition)
         perform { (connection) throws(DatabaseError) in
             for entry in events { try EventRow.insert(entry.event, entry.revocation, connection) }
         }

@@ -10,8 +10,8 @@ final class SQLiteRows {
     private(set) var current: Catalogue
     /// Whether `current` was changed.
     private(set) var changesCatalogue = false
-    /// The reasons of the ends of sessions that are recorded so far.
-    var endReasons: [EndReason] = []
+    /// The beginnings and the ends of sessions that are recorded so far.
+    var transitions: [SessionTransition] = []
     private var failure: DatabaseError?
 
     /// The rows that the open transaction of `connection` sees.

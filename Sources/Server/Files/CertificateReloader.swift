@@ -1,3 +1,4 @@
+internal import Endpoints
 internal import Glibc
 internal import HTTPServer
 internal import Locks
@@ -14,7 +15,7 @@ final class CertificateReloader: Sendable {
     /// The time between two reads of the files, which are small.
     static let period = Duration.seconds(5)
     /// The days before the end of the certificate in which the log warns, and the time between two warnings.
-    static let warningDays: Int64 = 14
+    static let warningDays = MachineState.certificateDays
     static let warningInterval = Duration.seconds(86_400)
 
     private struct State {

@@ -13,6 +13,8 @@ struct ClockComparison: Sendable {
     /// The last difference.
     private final class Shown: Sendable {
         let seconds = Locked(0.0)
+        /// The difference, if it is too large.
+        let excess = Locked<Duration?>(nil)
     }
 
     /// Nil for a database file, which has no clock of its own.
@@ -23,6 +25,11 @@ struct ClockComparison: Sendable {
         metrics.showClockSkew { lead.seconds.withLock { $0 } }
     }
 
+    /// How far this machine's clock was ahead of the database's at the last comparison, if that is too far.
+    var excessiveLead: Duration? {
+        lead.excess.withLock { $0 }
+    }
+
     /// Compares the clocks once.
     func compare() async {
         let skew: ClockSkew
@@ -31,6 +38,7 @@ struct ClockComparison: Sendable {
             return
         }
         lead.seconds.withLock { $0 = skew.lead / .seconds(1) }
+        lead.excess.withLock { $0 = skew.isTooLarge ? skew.lead : nil }
         if !skew.isTooLarge { return }
         logger.warning(
             "this machine's clock is not the database's, and tokens can slip past an ending by the difference: let every node and "

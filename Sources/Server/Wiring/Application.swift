@@ -15,6 +15,8 @@ public struct Application: Sendable {
     public let context: ServiceContext
     /// The metrics of `GET /metrics`.
     public let metrics: MetricsRegistry
+    /// The outcomes of the last hours, for the console.
+    private let history: OutcomeHistory
     /// The file with the last time of the clock guard.
     let clockFile: ClockFile
     /// The admin key that the first start created. It is shown once and never stored.
@@ -35,10 +37,11 @@ public struct Application: Sendable {
         _ configuration: ServerConfiguration, _ surroundings: Environment, issuer: String? = nil
     ) async throws(StartError) -> Application {
         let metrics = MetricsRegistry()
+        let history = OutcomeHistory(surroundings.clock)
         let database = try Database.open(
-            configuration, clock: surroundings.clock, StoreObservation(metrics, surroundings.logger))
+            configuration, clock: surroundings.clock, StoreObservation(metrics, history, surroundings.logger))
         do throws(StartError) {
-            return try await open(database, metrics, configuration, surroundings, issuer: issuer)
+            return try await open(database, metrics, history, configuration, surroundings, issuer: issuer)
         } catch {
             await database.close()
             throw error
@@ -46,8 +49,8 @@ public struct Application: Sendable {
     }
 
     private static func open(
-        _ database: Database, _ metrics: MetricsRegistry, _ configuration: ServerConfiguration,
-        _ surroundings: Environment, issuer: String?
+        _ database: Database, _ metrics: MetricsRegistry, _ history: OutcomeHistory,
+        _ configuration: ServerConfiguration, _ surroundings: Environment, issuer: String?
     ) async throws(StartError) -> Application {
         let issuer =
             configuration.server.issuer ?? issuer
@@ -74,7 +77,7 @@ public struct Application: Sendable {
             }
         }
         return Application(
-            database: database, context: context, metrics: metrics, clockFile: clockFile,
+            database: database, context: context, metrics: metrics, history: history, clockFile: clockFile,
             firstAdminKey: firstAdminKey, logger: surroundings.logger,
             rateLimits: configuration.limits.effectiveRateLimits, loginWatchers: configuration.limits.loginWatchers,
             scopes: configuration.server.scopesSupported.flatMap { Scope($0) } ?? .empty, providers: providers,
@@ -127,14 +130,16 @@ public struct Application: Sendable {
     /// The endpoints of this application.
     public func endpoints(
         remoteLogins: RemoteLogins = RemoteLogins(), console: ConsoleSettings = ConsoleSettings(),
-        testClock: TestClock? = nil, isStopping: @escaping @Sendable () -> Bool = { false }
+        machine: MachineState = MachineState(), testClock: TestClock? = nil,
+        isStopping: @escaping @Sendable () -> Bool = { false }
     ) -> Endpoints {
         var backups: Backups?
         if case .sqlite(let store) = database { backups = Backups(store, logger: logger) }
         return Endpoints(
             context: context, metrics: metrics, logger: logger, rateLimits: rateLimits, backups: backups,
             identityVerifier: identityProviders, remoteLogins: remoteLogins, scopes: scopes,
-            loginWatchers: loginWatchers, console: console, testClock: testClock, isStopping: isStopping)
+            loginWatchers: loginWatchers, console: console, history: history, machine: machine,
+            testClock: testClock, isStopping: isStopping)
     }
 
     /// Records the longest session lifetime of the configuration in the database, before the first request. A server does

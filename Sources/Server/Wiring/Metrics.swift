@@ -1,3 +1,4 @@
+internal import Endpoints
 internal import HTTPServer
 internal import PostgresStore
 internal import SQLiteStore
@@ -11,7 +12,8 @@ struct StoreObservation: Sendable {
     let sqlite: Observer
     let postgres: PostgresStore.Observer
 
-    init(_ metrics: MetricsRegistry, _ logger: Logger) {
+    /// Counts for `metrics`, and the sessions in `history` as well.
+    init(_ metrics: MetricsRegistry, _ history: OutcomeHistory, _ logger: Logger) {
         let batches = metrics.counters(
             "sojourn_store_batches_total", help: "Transactions of the database writer.",
             labels: [MetricLabel("outcome", values: ["committed", "refused"])])
@@ -26,7 +28,10 @@ struct StoreObservation: Sendable {
             "sojourn_session_ends_total", help: "Ends of sessions that this node recorded, by reason.",
             labels: [MetricLabel("reason", values: EndReason.allCases.map(\.rawValue))])
         let counters = Dictionary(uniqueKeysWithValues: EndReason.allCases.map { ($0, ends[$0.rawValue]) })
-        let ended = { @Sendable (reasons: [EndReason]) in for reason in reasons { counters[reason]?.increment() } }
+        let changed = { @Sendable (transitions: [SessionTransition]) in
+            for case .end(let reason) in transitions { counters[reason]?.increment() }
+            history.count(transitions)
+        }
         let failures = metrics.counter("sojourn_store_failures_total", help: "Errors of the database or the disk.")
         let failed = { @Sendable (sentence: String) in
             failures.increment()
@@ -37,14 +42,14 @@ struct StoreObservation: Sendable {
                 (batch.isCommitted ? committed : refused).increment()
                 changes.increment(by: UInt64(batch.changes))
                 if batch.wrote { commits.observe(batch.commitDuration) }
-                if batch.isCommitted { ended(batch.endReasons) }
+                if batch.isCommitted { changed(batch.transitions) }
             }, checkpointEnded: { checkpoints.observe($0) }, failed: failed)
         postgres = PostgresStore.Observer(
             batchEnded: { count, duration in
                 committed.increment()
                 changes.increment(by: UInt64(count))
                 commits.observe(duration)
-            }, sessionsEnded: ended, failed: failed)
+            }, sessionsChanged: changed, failed: failed)
     }
 }
 

@@ -11,6 +11,27 @@ extension Administration {
         }
     }
 
+    /// The usernames of those of the users that exist, by one read.
+    public func usernames(
+        of ids: Set<Identifier<User>>
+    ) async throws(ServiceError) -> [Identifier<User>: String] {
+        if ids.isEmpty { return [:] }
+        return try await inStore { () async throws(StoreError) in
+            let users = try await store.read(.short) { (reader) throws(TransactionError) in
+                try reader.users(Array(ids), named: []).value()
+            }
+            return Dictionary(users.map { ($0.id, $0.username) }) { first, _ in first }
+        }
+    }
+
+    /// Those of the sessions that are known, by one read.
+    public func sessions(_ ids: [Identifier<Session>]) async throws(ServiceError) -> [Session] {
+        if ids.isEmpty { return [] }
+        return try await inStore { () async throws(StoreError) in
+            try await store.read(.short) { (reader) throws(TransactionError) in try reader.sessions(ids).value() }
+        }
+    }
+
     /// The login on the server's page with that id; nil if there is none.
     public func login(_ id: Identifier<Session>) async throws(ServiceError) -> Login? {
         try await inStore { () async throws(StoreError) in try await store.login(id) }

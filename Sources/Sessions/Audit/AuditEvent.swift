@@ -111,9 +111,23 @@ public struct AuditEvent: Hashable, Sendable {
     }
 }
 
+/// The beginning or the end of a session.
+public enum SessionTransition: Hashable, Sendable {
+    /// The session began.
+    case start
+    /// The session ended.
+    case end(EndReason)
+}
+
 extension AuditEvent {
-    /// The reason of the end of a session that the event records; nil if it records none.
-    public var endReason: EndReason? { kind == .sessionEnded ? reason.flatMap { EndReason(rawValue: $0) } : nil }
+    /// The beginning or the end of a session that the event records; nil if it records none.
+    public var transition: SessionTransition? {
+        switch kind {
+        case .sessionStarted: .start
+        case .sessionEnded: reason.flatMap { EndReason(rawValue: $0) }.map { .end($0) }
+        default: nil
+        }
+    }
 }
 
 /// The cause of a change, which the audit trail records with every event: actor, address and request.

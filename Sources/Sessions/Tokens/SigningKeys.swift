@@ -212,6 +212,14 @@ public final class SigningKeys: Sendable {
         }
     }
 
+    /// Since when the next signing key is overdue, if it is: maintenance makes it a day before it has to sign.
+    public func overdueSince(at now: Instant) -> Instant? {
+        let made = all.filter { $0.algorithm == algorithm.rawValue && $0.createdAt <= now }
+        guard let newest = made.map(\.activeFrom).max() else { return nil }
+        let due = newest + rotation
+        return due <= now ? due : nil
+    }
+
     /// The public key with that id.
     func verificationKey(id: String) -> VerificationKey? {
         opened.withLock { keys in keys.first { $0.stored.id == id }?.publicKey }

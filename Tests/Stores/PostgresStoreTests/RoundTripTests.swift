@@ -65,14 +65,14 @@ import Testing
         await store.close()
     }
 
-    @Test("the observer hears the reason of each end")
-    func endsAreObserved() async throws {
-        let reasons = Locked<[EndReason]>([])
+    @Test("the observer hears each beginning and each end with its reason")
+    func transitionsAreObserved() async throws {
+        let heard = Locked<[SessionTransition]>([])
         let store = try openStore(try PostgresServer.shared.newDatabase()) { options in
-            options.observer = PostgresStore.Observer(sessionsEnded: { ended in reasons.withLock { $0 += ended } })
+            options.observer = PostgresStore.Observer(sessionsChanged: { changes in heard.withLock { $0 += changes } })
         }
-        try await ObservedEnds.make(in: store)
-        #expect(reasons.withLock { $0 } == ObservedEnds.reasons)
+        try await ObservedTransitions.make(in: store)
+        #expect(heard.withLock { $0 } == ObservedTransitions.all)
         await store.close()
     }
 

@@ -86,15 +86,15 @@ import Testing
         }
     }
 
-    @Test("the observer hears the reason of each end")
-    func endsAreObserved() async throws {
+    @Test("the observer hears each beginning and each end with its reason")
+    func transitionsAreObserved() async throws {
         try await TemporaryFolder.with { folder in
-            let reasons = Locked<[EndReason]>([])
+            let seen = Locked<[SessionTransition]>([])
             let store = try folder.open { options in
-                options.observer.batchEnded = { batch in reasons.withLock { $0 += batch.endReasons } }
+                options.observer.batchEnded = { batch in seen.withLock { $0 += batch.transitions } }
             }
-            try await ObservedEnds.make(in: store)
-            #expect(reasons.withLock { $0 } == ObservedEnds.reasons)
+            try await ObservedTransitions.make(in: store)
+            #expect(seen.withLock { $0 } == ObservedTransitions.all)
             await store.close()
         }
     }

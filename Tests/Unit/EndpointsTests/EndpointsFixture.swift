@@ -32,6 +32,18 @@ struct EndpointsFixture: Sendable {
         let hashes = Locked<[Scrypt]>([])
         /// How many transactions wrote rows.
         let writes = Atomic<Int>(0)
+        /// What is known of the machine.
+        let machine = Locked(MachineState())
+
+        /// The machine, as it is known at each look.
+        var machineState: MachineState {
+            var state = MachineState()
+            state.certificates = { [machine] in machine.withLock { $0 }.certificates() }
+            state.geoDatabaseBuiltAt = { [machine] in machine.withLock { $0 }.geoDatabaseBuiltAt() }
+            state.freeMebibytes = { [machine] in machine.withLock { $0 }.freeMebibytes() }
+            state.clockLead = { [machine] in machine.withLock { $0 }.clockLead() }
+            return state
+        }
     }
 
     let store: SQLiteStore
@@ -70,7 +82,9 @@ struct EndpointsFixture: Sendable {
         let standing = WallClock { Instant(secondsSinceEpoch: surroundings.now.load(ordering: .relaxed)) }
         let clock = testClock?.wallClock(over: standing) ?? standing
         var options = SQLiteStore.Options(clock: clock)
+        let history = OutcomeHistory(clock)
         options.observer = Observer(batchEnded: { batch in
+            if batch.isCommitted { history.count(batch.transitions) }
             if batch.wrote { surroundings.writes.add(batch.changes, ordering: .relaxed) }
         })
         store = try SQLiteStore(path: folder + "/test.sqlite", options: options)
@@ -105,7 +119,7 @@ struct EndpointsFixture: Sendable {
         endpoints = Endpoints(
             context: context, metrics: MetricsRegistry(), logger: logger,
             identityVerifier: identities?(clock, logger),
-            remoteLogins: Self.remoteLogins(.off),
+            remoteLogins: Self.remoteLogins(.off), history: history, machine: surroundings.machineState,
             testClock: testClock, isStopping: { surroundings.isStopping.load(ordering: .relaxed) })
     }
 

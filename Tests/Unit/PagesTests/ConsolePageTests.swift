@@ -96,4 +96,49 @@ struct ConsolePageTests {
             }
         }
     }
+
+    private static func drawing(refreshed: Int64, now: Int64, finalEnd: Int64, ended: Int64?) throws -> Markup {
+        let drawing = LifetimeDrawing(
+            start: 0, refreshed: refreshed, now: now, idleEnd: 100, finalEnd: finalEnd, ended: ended)
+        return try Markup(
+            ConsolePage(header: nil, form: nil, tab: nil, title: "x", blocks: [.lifetime(drawing)]).html(in: .english))
+    }
+
+    /// The place of a mark.
+    private static func mark(_ name: String, in page: Markup) -> [Int] {
+        page.all("rect").filter { $0["class"] == "mark-\(name)" }.compactMap { $0["x"].flatMap { Int($0) } }
+    }
+
+    @Test("the bar of an ended session is as long as its life, and no mark of two things has one color")
+    func endedSessionsFillTheirBar() throws {
+        let early = try Self.drawing(refreshed: 0, now: 500, finalEnd: 18_000, ended: 100)
+        #expect(Self.mark("ended", in: early).allSatisfy { $0 > 700 } && Self.mark("ended", in: early).count == 1)
+        #expect(Self.mark("would", in: early).isEmpty && Self.mark("final", in: early).isEmpty)
+        #expect(
+            early.texts.joined().contains("would have ended in any case, to the right of the bar"), "\(early.texts)")
+        #expect(
+            !early.texts.joined().contains(": ends in any case")
+                && !early.texts.joined().contains("ends unless refreshed"))
+        let late = try Self.drawing(refreshed: 50, now: 500, finalEnd: 110, ended: 100)
+        let (would, ended) = (Self.mark("would", in: late), Self.mark("ended", in: late))
+        #expect(would.count == 1 && ended.count == 1 && would[0] > ended[0])
+        #expect(!late.texts.joined().contains("to the right of the bar"))
+        let whole = try Self.drawing(refreshed: 50, now: 500, finalEnd: 100, ended: 100)
+        #expect(!whole.texts.joined().contains("would have ended"))
+    }
+
+    @Test("the last refresh is seen behind the present") func marksOfOneTimeAreSeen() throws {
+        let page = try Self.drawing(refreshed: 50, now: 50, finalEnd: 200, ended: nil)
+        let sizes = page.all("rect").filter { ["mark-refreshed", "mark-now"].contains($0["class"]) }.map {
+            (Int($0["width"] ?? "") ?? 0, Int($0["height"] ?? "") ?? 0)
+        }
+        #expect(sizes.count == 2 && sizes[0].0 > sizes[1].0 && sizes[0].1 < sizes[1].1, "\(sizes)")
+    }
+
+    @Test("the title names the console once") func titlesAreNotDoubled() throws {
+        for (title, wanted) in [("Find", "Find · Sojourn console"), (ConsolePage.ownTitle, "Sojourn console")] {
+            let page = ConsolePage(header: nil, form: nil, tab: nil, title: title, blocks: []).html(in: .english)
+            #expect(try Markup(page).texts.first == wanted)
+        }
+    }
 }

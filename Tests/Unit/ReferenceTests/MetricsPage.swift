@@ -59,16 +59,17 @@ enum MetricsPage {
         // Gauges read the engine when they are described.
         let engine = HTTPServer(loops: try EventLoopGroup(count: 1))
         let logger = Logger(sink: LogSink { _ in }) { 0 }
+        let history = OutcomeHistory(WallClock { Instant(secondsSinceEpoch: 0) })
         let always = "Every server has them."
         return [
             group("Requests", always) { registry in
-                _ = EndpointMetrics(registry, routes: Route.all, clock: WallClock { Instant(secondsSinceEpoch: 0) })
+                _ = EndpointMetrics(registry, routes: Route.all, history: history)
                 _ = RateLimiter(RateLimits(), registry) { 0 }
             },
             group("Connections and limits", always) { registry in
                 registry.show(engine, passwords: PasswordHasher()) { 0 }
             },
-            group("Database", always) { _ = StoreObservation($0, logger) },
+            group("Database", always) { _ = StoreObservation($0, history, logger) },
             group("PostgreSQL", "Servers on PostgreSQL have it.") { $0.showClockSkew { 0 } },
             group("TLS", "Servers that speak TLS themselves have them.") { registry in
                 registry.showTLS(engine) { [("public", 0), ("admin", 0)] }

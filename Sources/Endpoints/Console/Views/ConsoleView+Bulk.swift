@@ -41,7 +41,7 @@ extension ConsoleView {
                 .text("unused", label: "Not refreshed for (14d, 12h)", value: filter.unused ?? ""),
                 .text("platform", label: "Platform", value: filter.platform ?? ""),
                 .text("version", label: "Version of the app", value: filter.version ?? ""),
-                .text("method", label: "Authenticated by (pwd, hwk, swk)", value: filter.method ?? ""),
+                .text("method", label: "Authenticated by (pwd, hwk, swk, phone)", value: filter.method ?? ""),
             ], button: "Show", isLine: true)
     }
 
@@ -64,14 +64,14 @@ extension ConsoleView {
         let count = Self.counted("\(records.count)", "session")
         let ids = records.map(\.session.id.description)
         return ConsoleAct(
-            .consoleBulk, "end", label: "End these \(count)",
+            .consoleBulk, "end", label: records.count == 1 ? "End this session" : "End these \(count)",
             question: """
-                End the \(name: count) of this list? The users, beginning with \
+                End \(sentence: records.count == 1 ? "this one session" : "the \(count)") of this list? The users, beginning with \
                 \(name: records.first?.user?.username ?? "a deleted user"), have to log in again on these devices.
                 """,
             fields: [.hidden("sessions", ids.joined(separator: " "))]
                 + filter.pairs.map { ConsoleField.hidden($0.name, $0.value) },
-            button: "End these \(count)", isDestructive: true,
+            button: records.count == 1 ? "End this session" : "End these \(count)", isDestructive: true,
             curl: curl(deleting: ids, below: "/sessions"),
             command: Self.loop(over: ids, "sojourn session end $id"))
     }

@@ -29,7 +29,7 @@ extension ConsoleView {
                 [
                     .table(
                         ConsoleTable(
-                            "Webhooks", columns: ["Name", "Events not looked at", "Since", "State"],
+                            "Webhooks", columns: ["Name", "Waiting", "Since", "State"],
                             rows: webhooks.map { webhook in
                                 [
                                     "\(webhook.name)", waiting(webhook.waiting, WebhookDelivery.waitingMax),
@@ -77,8 +77,10 @@ extension ConsoleView {
         count >= most ? "\(count) or more" : "\(count)"
     }
 
-    func state(_ failingSince: Instant?, _ name: String) -> ConsoleText {
+    /// How deliveries of that name go. Those that rest are not tried again.
+    func state(_ failingSince: Instant?, _ name: String, rests: Bool = false) -> ConsoleText {
         guard let failingSince else { return "\(badge: "works", .good)" }
+        if rests { return "\(badge: "failed", .bad) since \(time(failingSince)), and is not tried again now" }
         let failure = endpoints.context.deliveries.failure(of: name)
         let cause: ConsoleText =
             failure.map { "The last error was \(name: $0.cause) \(time($0.at)); it is tried again \(time($0.nextAt))." }

@@ -4,10 +4,13 @@ internal import Sessions
 
 extension ConsoleView {
     /// The audit trail.
-    func events(_ events: [RecordedEvent], _ filter: EventFilter, next: Int64?, isFirst: Bool) -> ConsolePage {
+    func events(
+        _ events: [RecordedEvent], names: UserNames, _ filter: EventFilter, next: Int64?, isFirst: Bool,
+        isUserUnknown: Bool = false
+    ) -> ConsolePage {
         let more = next.map { Self.path(of: filter, before: $0) }
         var blocks: [ConsoleBlock] = [
-            .form(Self.form(of: filter)), self.events(events, empty: "No event here matches."),
+            .form(Self.form(of: filter)), self.events(events, names: names, empty: "No event here matches."),
         ]
         if let more, events.count < Self.rowsMax {
             blocks.append(
@@ -23,7 +26,9 @@ extension ConsoleView {
             let limit = "at most \(most) events; a filter looks at the newest \(read)."
             blocks.append(.text("\(link: file, "Save as a file (JSON lines)"): \(sentence: limit)"))
         }
-        return page(.events, "Events", lead: "What has happened, the newest first.", blocks)
+        return page(
+            .events, "Events", lead: "What has happened, the newest first.",
+            notice: isUserUnknown ? (.bad, "No user has the name or id \(name: filter.user ?? "").") : nil, blocks)
     }
 
     private static func path(of filter: EventFilter, before cursor: Int64?) -> PagePath {
@@ -40,7 +45,7 @@ extension ConsoleView {
             PagePath("/console/events"), isQuery: true,
             fields: [
                 .choice("kind", label: "Event", kinds, chosen: filter.kind ?? ""),
-                .text("user", label: "User id", value: filter.user ?? ""),
+                .text("user", label: "User: username, e-mail or id", value: filter.user ?? ""),
                 .text("session", label: "Session id", value: filter.session ?? ""),
                 .text("client", label: "App", value: filter.client ?? ""),
                 .text("device", label: "Device id", value: filter.device ?? ""),

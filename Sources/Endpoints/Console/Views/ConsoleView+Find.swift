@@ -8,7 +8,7 @@ extension ConsoleView {
 
     /// The search field, and where else to look for what was not found.
     func find(lookedFor text: String? = nil) -> ConsolePage {
-        var blocks: [ConsoleBlock] = [searchField(text ?? "")]
+        var blocks: [ConsoleBlock] = [searchField(text ?? "", isFocused: text == nil)]
         if let text {
             if !text.isEmpty { blocks.append(.section("Look further", [.list(furtherPlaces(text))])) }
         } else {
@@ -30,11 +30,13 @@ extension ConsoleView {
         "No user, session, login, client or key has the name or id \(name: text)."
     }
 
-    private func searchField(_ text: String) -> ConsoleBlock {
+    private func searchField(_ text: String, isFocused: Bool = false) -> ConsoleBlock {
         .form(
             ConsoleForm(
                 .consoleFind,
-                fields: [.text("q", label: "Username, e-mail, id, or a token", value: text)], button: "Find",
+                fields: [
+                    .text("q", label: "Username, e-mail, id, or a token", value: text, isFocused: isFocused)
+                ], button: "Find",
                 isLine: true))
     }
 

@@ -22,6 +22,8 @@ extension ConsoleView {
         let session: SessionRecord?
         /// The session of the phone.
         let phone: SessionRecord?
+        /// The names of the users of the login and of its events.
+        let names: UserNames
         /// The events of the login and of its session, the newest first.
         let events: [RecordedEvent]
     }
@@ -72,7 +74,7 @@ extension ConsoleView {
                 .text("user", label: "User: username, e-mail or id", value: filter.user?.username ?? filter.name),
                 .choice(
                     "state", label: "State",
-                    [(value: "", label: "any")] + LoginState.words.map { (value: $0, label: $0) },
+                    [(value: "", label: "any")] + LoginState.words.map { (value: $0, label: plain($0.lowercased())) },
                     chosen: filter.state ?? ""),
             ], button: "Show", isLine: true)
     }
@@ -97,8 +99,10 @@ extension ConsoleView {
         blocks += [
             .section("The device that wants in", [.facts(device(facts))]),
             .section("The phone", phone(facts)),
-            .section("The login", [.facts(self.facts(login))]),
-            .section("Events", [events(facts.events, empty: "The audit trail has nothing about it any more.")]),
+            .section("The login", [.facts(self.facts(facts))]),
+            .section(
+                "Events",
+                [events(facts.events, names: facts.names, empty: "The audit trail has nothing about it any more.")]),
         ]
         let app = facts.client?.name ?? login.clientID
         return page(.logins, "Login to \(app)", heading: "Login to \(name: app)", blocks)
@@ -118,7 +122,7 @@ extension ConsoleView {
             let phone = facts.phone.map { device($0.session.device) } ?? claim.deviceID
             sentences.append(
                 """
-                \(link: Self.path(ofUser: claim.userID), facts.phone?.user?.username ?? "A user") has claimed it on the phone \
+                \(link: Self.path(ofUser: claim.userID), facts.names[claim.userID] ?? "A deleted user") has claimed it on the phone \
                 \(link: Self.path(ofSession: claim.sessionID), phone), \(sentence: Self.way(claim.arrival)).
                 """)
         }
@@ -195,7 +199,17 @@ extension ConsoleView {
     // MARK: Facts
 
     private func state(_ login: LoginSession) -> ConsoleText {
-        let words = login.state.word + (login.state.input.map { " · \($0.rawValue)" } ?? "")
+        let words =
+            switch login.state {
+            case .starting: "waits for a phone"
+            case .readyForUserInteraction: "claimed by a phone"
+            case .waitingForUserInput(.confirmation): "waits for a confirmation"
+            case .waitingForUserInput(.secondFactor): "waits for the second factor"
+            case .active where login.history == .fail: "approved"
+            case .active: "logged in"
+            case .done: "over"
+            case .error: "failed"
+            }
         let look: ConsoleLook =
             switch login.state {
             case .active: .good
@@ -206,8 +220,38 @@ extension ConsoleView {
     }
 
     private func outcome(_ login: LoginSession) -> ConsoleText {
-        guard let cause = login.cause else { return "\(login.history.rawValue)" }
-        return "\(login.history.rawValue): \(Self.plain(cause.rawValue))"
+        guard let cause = login.cause else {
+            return login.state.isFinal || login.history != .fail ? "\(Self.word(for: login.history))" : "open"
+        }
+        return "\(Self.word(for: cause))"
+    }
+
+    private static func word(for history: LoginHistory) -> String {
+        switch history {
+        case .fail: "nothing"
+        case .loggedIn: "logged in"
+        case .loggedInOneShot: "logged in for once"
+        case .loggedOut: "logged out"
+        case .aborted: "given up"
+        case .error: "failed"
+        case .deleted: "user deleted"
+        }
+    }
+
+    private static func word(for cause: LoginCause) -> String {
+        switch cause {
+        case .denied: "refused"
+        case .canceled: "given up"
+        case .timedOut: "timed out"
+        case .notCollected: "approved, but not collected"
+        case .wrongNumber: "wrong number"
+        case .contested: "two phones"
+        case .secondFactorFailed: "second factor failed"
+        case .fault: "fault of the server"
+        case .parentEnded: "ended with the phone"
+        case .presenceLost: "the phone fell silent"
+        case .ended(let reason): "ended: \(plain(reason.rawValue))"
+        }
     }
 
     private func device(_ facts: LoginFacts) -> [(name: String, value: ConsoleText)] {
@@ -235,14 +279,15 @@ extension ConsoleView {
             .facts([
                 ("Place and address", from(act?.event.remoteAddress)),
                 ("Session", facts.phone.map(session) ?? "\(code: claim.sessionID.description), which is forgotten"),
-                ("User", "\(link: Self.path(ofUser: claim.userID), facts.phone?.user?.username ?? "deleted")"),
+                ("User", user(claim.userID, facts)),
                 ("Device id", "\(code: claim.deviceID)"), ("App", "\(claim.clientID)"),
                 ("Way of the claim", "\(Self.plain(claim.arrival.rawValue))"),
             ])
         ]
     }
 
-    private func facts(_ login: LoginSession) -> [(name: String, value: ConsoleText)] {
+    private func facts(_ facts: LoginFacts) -> [(name: String, value: ConsoleText)] {
+        let login = facts.login
         let bond: ConsoleText =
             switch login.bond {
             case .none: "none: the session goes on without the phone"
@@ -253,7 +298,7 @@ extension ConsoleView {
             ("Id", "\(code: login.id.description)"), ("Kind", "\(login.kind.rawValue)"), ("State", state(login)),
             ("History", "\(login.history.rawValue)"), ("Cause", "\(login.cause?.rawValue ?? "")"),
             ("App", "\(link: PagePath.consoleClients.appending(login.clientID), login.clientID)"),
-            ("Account", login.userID.map { "\(link: Self.path(ofUser: $0), $0.description)" } ?? "not chosen"),
+            ("Account", login.userID.map { user($0, facts) } ?? "not chosen"),
             ("Bond", bond), ("Requested", time(login.startedAt)),
             ("Awaits the user until", login.state.awaitsInput ? time(login.inputUntil) : ""),
             ("Approved", login.authenticatedAt.map { time($0) } ?? ""),
@@ -261,6 +306,10 @@ extension ConsoleView {
             ("Wrong second factors", login.wrongFactors == 0 ? "" : "\(login.wrongFactors)"),
             ("Ended", login.endedAt.map { time($0) } ?? ""),
         ]
+    }
+
+    private func user(_ id: Identifier<User>, _ facts: LoginFacts) -> ConsoleText {
+        "\(link: Self.path(ofUser: id), facts.names[id] ?? "a deleted user")"
     }
 
     private func end(_ facts: LoginFacts, _ path: PagePath) -> ConsoleAct {

@@ -3,14 +3,13 @@ internal import Pages
 internal import Sessions
 
 extension ConsoleView {
-    /// How many events are read for the page.
-    static let eventsMax = 1000
     /// How often a live page is loaded again.
     private static let liveSeconds = 5
 
     /// The figures of the last hour, and the newest events.
     func now(
-        _ minutes: [OutcomeHistory.Minute], running: OutcomeHistory.Minute, _ newest: [RecordedEvent], isLive: Bool
+        _ minutes: [OutcomeHistory.Minute], running: OutcomeHistory.Minute, _ newest: [RecordedEvent],
+        names: UserNames, _ attention: Attention, isLive: Bool
     ) -> ConsolePage {
         let all = minutes + [running]
         let path = PagePath.consoleNow
@@ -21,7 +20,7 @@ extension ConsoleView {
         var page = page(
             .now, "Now",
             [
-                .text(live), .facts(figures(minutes, running)),
+                self.attention(attention), .text(live), .facts(figures(minutes, running)),
                 .section(
                     "The last hour at this node",
                     [
@@ -29,15 +28,15 @@ extension ConsoleView {
                             chart(
                                 "Refreshes per minute", all, .refresh, bad: "refused", Self.isRefusal),
                             chart("Logins per minute", all, .login, bad: "failed") { $0 != "started" },
-                            endings(newest, all),
+                            transitions(all),
                         ])
                     ]),
                 .section("Refreshes by outcome, in the last hour", [.shares(outcomes(all))]),
-                .section("Why sessions ended", [.shares(reasons(newest))]),
+                .section("Why sessions ended, in the last hour at this node", [.shares(reasons(all))]),
                 .section(
                     "The last \(Self.rowsMax) events",
                     [
-                        events(Array(newest.prefix(Self.rowsMax))),
+                        events(newest, names: names),
                         .text("\(link: .consoleEvents, "All events")"),
                     ]),
             ])
@@ -57,7 +56,7 @@ extension ConsoleView {
         let last = minutes.last ?? running
         let hour = minutes.map { $0.count(.refresh) }.reduce(0, +)
         return [
-            ("Refreshes in the last minute", "\(last.count(.refresh))"), ("In the last hour", "\(hour)"),
+            ("Refreshes in the last minute", "\(last.count(.refresh))"), ("Refreshes in the last hour", "\(hour)"),
             ("Refused in the last minute", "\(last.count(.refresh, where: Self.isRefusal))"),
             ("Logins in the last minute", "\(last.count(.login) { $0 == "started" })"),
             ("Failed logins in the last minute", "\(last.count(.login) { $0 != "started" })"),
@@ -84,36 +83,18 @@ extension ConsoleView {
         return "\(hour < 10 ? "0" : "")\(hour):\(rest < 10 ? "0" : "")\(rest) UTC"
     }
 
-    /// By the newest events, which all nodes have written. The minutes before them are left out, because they are not known.
-    private func endings(_ events: [RecordedEvent], _ minutes: [OutcomeHistory.Minute]) -> ColumnChart {
-        let isWhole = events.count < Self.eventsMax
-        // The minute of the oldest event has others that were not read.
-        let first = isWhole ? nil : events.last.map { $0.event.at.secondsSinceEpoch / 60 + 1 }
-        let minutes = minutes.enumerated().filter { index, minute in
-            index == minutes.count - 1 || first.map { minute.number >= $0 } ?? true
-        }.map(\.element)
-        var (began, ended) = ([Int64: Int](), [Int64: Int]())
-        for event in events {
-            let minute = event.event.at.secondsSinceEpoch / 60
-            switch event.event.kind {
-            case .sessionStarted: began[minute, default: 0] += 1
-            case .sessionEnded: ended[minute, default: 0] += 1
-            default: break
-            }
-        }
-        return ColumnChart(
-            "Sessions that began and ended, per minute" + (isWhole ? "" : ", by the newest \(events.count) events"),
-            marked: "ended",
+    /// The sessions that this node has recorded to begin and to end.
+    private func transitions(_ minutes: [OutcomeHistory.Minute]) -> ColumnChart {
+        ColumnChart(
+            "Sessions that began and ended, per minute", marked: "ended",
             columns: minutes.map { minute in
-                let (new, old) = (began[minute.number] ?? 0, ended[minute.number] ?? 0)
-                return ColumnChart.Column(Self.clock(minute), total: new + old, marked: old)
+                let ended = minute.count(.end)
+                return ColumnChart.Column(Self.clock(minute), total: minute.count(.start) + ended, marked: ended)
             }, ends: ("\(minutes.count - 1) minutes ago", "now"))
     }
 
     private func outcomes(_ minutes: [OutcomeHistory.Minute]) -> ShareChart {
-        var sums: [String: Int] = [:]
-        for minute in minutes { sums.merge(minute[.refresh]) { $0 + $1 } }
-        let parts = sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { outcome, count in
+        let parts = Self.sums(minutes, .refresh).map { outcome, count in
             ("\(code: outcome) \(sentence: Self.meaning(ofOutcome: outcome))" as ConsoleText, count)
         }
         return ShareChart(
@@ -135,12 +116,8 @@ extension ConsoleView {
         }
     }
 
-    private func reasons(_ events: [RecordedEvent]) -> ShareChart {
-        var sums: [String: Int] = [:]
-        for event in events where event.event.kind == .sessionEnded {
-            sums[event.event.reason ?? "unknown", default: 0] += 1
-        }
-        let parts = sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { reason, count in
+    private func reasons(_ minutes: [OutcomeHistory.Minute]) -> ShareChart {
+        let parts = Self.sums(minutes, .end).map { reason, count in
             (
                 """
                 \(link: PagePath("/console/events", ["kind": "session_ended", "reason": reason]), Self.plain(reason)) \
@@ -149,7 +126,15 @@ extension ConsoleView {
             )
         }
         return ShareChart(
-            "Ends by reason, among the newest \(events.count) events", parts: parts,
-            empty: "No session ended in the newest \(events.count) events.")
+            "Ends by reason", parts: parts, empty: "This node has recorded no end of a session in the last hour.")
+    }
+
+    /// The outcomes of some minutes, the most frequent first.
+    private static func sums(
+        _ minutes: [OutcomeHistory.Minute], _ subject: OutcomeHistory.Subject
+    ) -> [(outcome: String, count: Int)] {
+        var sums: [String: Int] = [:]
+        for minute in minutes { sums.merge(minute[subject]) { $0 + $1 } }
+        return sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ($0.key, $0.value) }
     }
 }

@@ -24,16 +24,25 @@ extension ConsoleView {
                             now: now.secondsSinceEpoch, idleEnd: lifetimes.idleEnd(of: session).secondsSinceEpoch,
                             finalEnd: lifetimes.finalEnd(of: session).secondsSinceEpoch,
                             ended: ending?.at.secondsSinceEpoch)),
-                    .list([idleSource(record, lifetimes), maximumSource(record, lifetimes)]),
+                    .list([
+                        idleSource(record, lifetimes, isOver: ending != nil),
+                        maximumSource(record, lifetimes, isOver: ending != nil),
+                    ]),
                 ]))
         blocks.append(rotation(record, ending))
         blocks.append(.section("Session", [.facts(facts(record, check) + relatives(family))]))
         blocks.append(
-            .section("Events", [self.events(events, empty: "The audit trail has nothing about it any more.")]))
+            .section(
+                "Events",
+                [self.events(events, names: names(record), empty: "The audit trail has nothing about it any more.")]))
         return page(
             .find, device(session.device),
             heading: "Session of \(name: record.user?.username ?? "a deleted user") on \(name: device(session.device))",
             blocks)
+    }
+
+    private func names(_ record: SessionRecord) -> UserNames {
+        record.user.map { [$0.id: $0.username] } ?? [:]
     }
 
     /// Whether the device is logged out, why, and what to do.
@@ -107,11 +116,11 @@ extension ConsoleView {
     /// The login and the sessions with which a session belongs together.
     struct Family: Sendable {
         /// The session of the phone on which it depends.
-        let phone: Identifier<Session>?
+        let phone: Session?
         /// The login with a phone from which it came.
         let login: LoginSession?
         /// The living sessions that depend on it.
-        let children: [Identifier<Session>]
+        let children: [Session]
     }
 
     private func relatives(_ family: Family) -> [(name: String, value: ConsoleText)] {
@@ -122,24 +131,32 @@ extension ConsoleView {
             ),
             (
                 "Ends with the session of the phone",
-                family.phone.map { "\(link: Self.path(ofSession: $0), $0.description)" } ?? ""
+                family.phone.map(relative) ?? ""
             ),
             (
                 "Sessions that end with it",
-                .joined(family.children.map { "\(link: Self.path(ofSession: $0), $0.description)" })
+                .joined(family.children.map(relative))
             ),
         ]
     }
 
+    /// The device and the app of a session.
+    private func relative(_ session: Session) -> ConsoleText {
+        "\(link: Self.path(ofSession: session.id), device(session.device)) (\(session.clientID))"
+    }
+
     // MARK: Lifetimes
 
-    private func idleSource(_ record: SessionRecord, _ lifetimes: Lifetimes) -> ConsoleText {
+    private func idleSource(_ record: SessionRecord, _ lifetimes: Lifetimes, isOver: Bool) -> ConsoleText {
         let source = record.client?.offlineSessionIdle.map { $0 > .zero } == true ? "the client" : "the settings"
-        return "Ends if it is not refreshed for \(name: Self.span(lifetimes.idle)): by \(source)."
+        let idle = Self.span(lifetimes.idle)
+        return isOver
+            ? "It was to end when it was not refreshed for \(name: idle): by \(source), as they are today."
+            : "Ends if it is not refreshed for \(name: idle): by \(source)."
     }
 
     /// What cuts the longest life: the shortest of four limits.
-    private func maximumSource(_ record: SessionRecord, _ lifetimes: Lifetimes) -> ConsoleText {
+    private func maximumSource(_ record: SessionRecord, _ lifetimes: Lifetimes, isOver: Bool) -> ConsoleText {
         let settings = record.settings
         var source = "sessions.absolute_max_lifetime in the configuration file"
         if settings.sessions.offlineSessionMaxLimited, settings.sessions.offlineSessionMax == lifetimes.maximum {
@@ -148,7 +165,10 @@ extension ConsoleView {
         if record.client?.offlineSessionMax == lifetimes.maximum { source = "the client's own maximum" }
         if record.user?.offlineSessionMax == lifetimes.maximum { source = "the user's own maximum" }
         if record.client?.staysLoggedIn == false { source = "the client, whose users do not stay logged in" }
-        return "Ends in any case after \(name: Self.span(lifetimes.maximum)): by \(source)."
+        let maximum = Self.span(lifetimes.maximum)
+        return isOver
+            ? "It was to end in any case after \(name: maximum): by \(source), as it is today."
+            : "Ends in any case after \(name: maximum): by \(source)."
     }
 
     // MARK: Rotation
@@ -164,15 +184,18 @@ extension ConsoleView {
                     rotationDue: due.secondsSinceEpoch, isLiving: ending == nil))
         ]
         var sentences: [ConsoleText] = [
-            """
-            The newest refresh token, number \(Int(session.child)), was last given out \(time(session.childAnsweredAt)). It \
-            rotates when it comes back \(now < due ? "after" : "from now on, since") \(time(due)).
-            """
+            "The newest refresh token, number \(Int(session.child)), was last given out \(time(session.childAnsweredAt))."
         ]
+        if ending == nil {
+            sentences.append(
+                "It rotates when it comes back \(now < due ? "after" : "from now on, since") \(time(due)).")
+        }
         if let confirmed = session.childConfirmedAt {
             sentences.append("It has arrived: the app has used it \(time(confirmed)).")
         }
-        if record.client?.staysLoggedIn != false {
+        if ending != nil {
+            sentences.append("If the app refreshes with any of them: \(next(record, session.child))")
+        } else if record.client?.staysLoggedIn != false {
             sentences.append("If the app refreshes with the newest one: \(next(record, session.child))")
             if session.parent > 0 {
                 sentences.append("If it sends the one before: \(next(record, session.parent))")
@@ -183,7 +206,7 @@ extension ConsoleView {
         } else {
             sentences.append("The client has no refresh tokens: its session ends with its one access token.")
         }
-        if session.keyThumbprint != nil {
+        if ending == nil, session.keyThumbprint != nil {
             sentences.append(
                 "Each refresh needs a proof of the key of the device (DPoP), so that a stolen token opens nothing.")
         }
@@ -221,17 +244,29 @@ extension ConsoleView {
 
     // MARK: Facts
 
+    /// What the device asks of its user before it uses the token.
+    private static func guarding(_ mode: AuthenticationMode) -> ConsoleText {
+        switch mode {
+        case .no: "nothing is asked"
+        case .biometric: "the device asks for face or finger"
+        case .password: "the app asks for the password"
+        }
+    }
+
     private func facts(_ record: SessionRecord, _ check: ProviderCheck?) -> [(name: String, value: ConsoleText)] {
         let session = record.session
         var facts: [(name: String, value: ConsoleText)] = [
             ("Id", "\(code: session.id.description)"), ("App", "\(code: session.clientID)"),
             ("Device id", "\(code: session.device.id)"), ("Platform", "\(session.device.platform ?? "")"),
             ("Version of the app", "\(session.device.appVersion ?? "")"),
-            ("Guard of the token", "\(session.authenticationMode.rawValue)"),
+            ("Before the app opens", Self.guarding(session.authenticationMode)),
             ("Authenticated by", "\(session.authenticationMethods.joined(separator: ", "))"),
             ("Scope", "\(session.scope.description)"),
             ("Bound to a key", session.keyThumbprint.map { "\(code: $0)" } ?? "no"),
-            ("Can be resumed by a key", session.deviceKey == nil ? "no" : "yes"),
+            (
+                "Without its tokens",
+                session.deviceKey == nil ? "the user logs in again" : "the device's key gets new ones"
+            ),
             ("Attestation", "\(session.attestation ?? "")"),
         ]
         if let confirmation = session.confirmation {

@@ -70,7 +70,7 @@ extension ConsoleView {
                 : "This is a sample: \(looked), from a random place on, as many as two seconds allow.",
             """
             \(name: "\(preview.endingNow)") (\(percent) %) would end at once, so that their users have to log in again. \
-            \(name: "\(preview.endingEarlier)") would end earlier than now unless they are refreshed, and \
+            \(name: "\(preview.endingEarlier)") would end earlier than with today's settings unless they are refreshed, and \
             \(name: "\(preview.endingLater)") later.
             """,
         ]

@@ -52,8 +52,14 @@ extension ConsoleView {
             "\(link: PagePath.consoleClients.appending(report.clientID), report.clientID)", way,
             status(of: stream), stream.status == .disabled ? "none: they are dropped" : count,
             report.waitingSince.map { time($0) } ?? "", verification,
-            stream.isPush ? state(report.failingSince, WebhookProgress.name(ofStream: stream.id)) : "by its polls",
+            stream.isPush ? deliveryState(report) : "by its polls",
         ]
+    }
+
+    private func deliveryState(_ report: EventStreamReport) -> ConsoleText {
+        let name = WebhookProgress.name(ofStream: report.stream.id)
+        if report.stream.status != .enabled, report.failingSince == nil { return "nothing is sent" }
+        return state(report.failingSince, name, rests: report.stream.status != .enabled)
     }
 
     private func status(of stream: EventStream) -> ConsoleText {

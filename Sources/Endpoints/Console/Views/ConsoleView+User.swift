@@ -37,7 +37,7 @@ extension ConsoleView {
             .section(
                 "Events",
                 [
-                    events(facts.events),
+                    events(facts.events, names: facts.user.map { [$0.id: $0.username] } ?? [:]),
                     .text("\(link: all, "All events of this user") · \(link: logins, "Logins with a phone")"),
                 ]))
         let name = facts.user?.username ?? "a deleted user"

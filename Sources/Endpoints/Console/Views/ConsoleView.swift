@@ -129,7 +129,7 @@ struct ConsoleView: Sendable {
             }
         }
         return ConsolePage(
-            header: nil, form: form, tab: nil, title: "Sojourn console", notice: notice, blocks: blocks)
+            header: nil, form: form, tab: nil, title: ConsolePage.ownTitle, notice: notice, blocks: blocks)
     }
 }
 
@@ -165,6 +165,18 @@ extension ConsoleView {
         return stay.keyNames[id].map { "admin key \(name: $0) (\(code: id))" } ?? "admin key \(code: id)"
     }
 
+    /// The actor of an event. A session that ends by a rule is found to have ended by a request, whose sender has not asked for
+    /// that.
+    private func actor(of event: AuditEvent) -> ConsoleText {
+        let byRule: Set<EndReason> = [
+            .idleExpired, .maxLifetimeReached, .refreshTokenReused, .codeReused, .presenceLost,
+        ]
+        if case .end(let reason) = event.transition, byRule.contains(reason), event.actor == Origin.userActor {
+            return "found at a request"
+        }
+        return actor(event.actor)
+    }
+
     /// A device as its user knows it.
     func device(_ device: Device) -> String { device.shownName ?? device.id }
 
@@ -188,18 +200,24 @@ extension ConsoleView {
         return .joined(["\(address: address)"] + (endpoints.placeName(address).map { ["\($0)"] } ?? []))
     }
 
-    /// A table of events.
-    func events(_ events: [RecordedEvent], empty: String = "Nothing.") -> ConsoleBlock {
+    /// The usernames of users, by id.
+    typealias UserNames = [Identifier<User>: String]
+
+    /// A table of events. A user without a name in `names` was deleted.
+    func events(_ events: [RecordedEvent], names: UserNames, empty: String = "Nothing.") -> ConsoleBlock {
         let rows = events.map { recorded -> [ConsoleText] in
             let event = recorded.event
             var about: [ConsoleText] = []
             if let reason = event.reason { about.append("\(reason)") }
-            if let id = event.userID { about.append("\(link: Self.path(ofUser: id), "user")") }
+            if let id = event.userID {
+                about.append(
+                    "\(link: Self.path(ofUser: id), names[id].map { $0.isEmpty ? "–" : $0 } ?? "a deleted user")")
+            }
             if let id = event.sessionID { about.append("\(link: Self.path(ofSession: id), "session")") }
             if let id = event.clientID { about.append("app \(id)") }
             if let id = event.deviceID { about.append("device \(id)") }
             return [
-                "\(Self.plain(event.kind.rawValue))", time(event.at), .joined(about), actor(event.actor),
+                "\(Self.plain(event.kind.rawValue))", time(event.at), .joined(about), actor(of: event),
                 from(event.remoteAddress),
                 event.requestID.map { "\(code: $0)" } ?? "",
             ]

@@ -289,6 +289,14 @@ def a_client_is_made_and_tested():
     picture("console-client")
 
 
+def the_last_hour_says_why_sessions_ended():
+    """The page Now counts the ends of sessions at this node, and says that nothing needs attention."""
+    visit("/console/now")
+    page = text()
+    assert "Why sessions ended, in the last hour at this node" in page and "revoked by admin" in page, page
+    assert "Nothing needs attention." in page, page
+
+
 def a_login_with_a_phone_is_seen_and_ended():
     """A device asks, a phone lets it in: the console has the login, the device below the phone, and the end of both."""
     grant = "urn:ietf:params:oauth:grant-type:device_code"
@@ -316,7 +324,7 @@ def a_login_with_a_phone_is_seen_and_ended():
         act(f"/v1/me/logins/{login}/second-factor", {"password": PASSWORD})
     form("/oauth/token", grant_type=grant, client_id="tv", device_code=secret, device_id="tv-1")
     visit("/console/logins")
-    assert "ACTIVE" in text() and "fairphone" in text(), text()
+    assert "logged in" in text() and "fairphone" in text() and "ACTIVE" not in text(), text()
     click(driver.find_element(By.LINK_TEXT, "of a device"))
     assert "Fairphone 5" in text() and "The device is logged in." in text(), text()
     picture("console-login")
@@ -446,6 +454,56 @@ def addresses_stay_whole():
                 return [all.length, all.filter((one) => one.getClientRects().length != 1).length,
                         document.documentElement.scrollWidth - innerWidth];""")
             assert found and not broken and wide <= 0, f"{page} {width}: {found} addresses, {broken} broken, {wide} too wide"
+
+
+WORDS = """
+    // The words of the controls and of the cells, and each in how many lines.
+    const broken = [];
+    for (const one of document.querySelectorAll("td, th, button, .badge, summary, .bar a, dd, dt, legend, label")) {
+      const walker = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+      while (walker.nextNode()) {
+        const node = walker.currentNode;
+        if (node.parentElement.closest("pre, code, option")) continue;
+        for (const word of node.data.matchAll(/[^\\s-]+/g)) {
+          if (word[0].length > 20 || !/^[\\w.@]+$/.test(word[0])) continue;
+          const range = document.createRange();
+          range.setStart(node, word.index);
+          range.setEnd(node, word.index + word[0].length);
+          if (new Set([...range.getClientRects()].map((line) => line.top)).size > 1) broken.push(word[0]);
+        }
+      }
+    }
+    return broken;
+"""
+
+
+def no_word_is_broken():
+    """No word of a cell, a button or a badge is broken in two, however wide the window is."""
+    failures = []
+    for width in (320, 800, 1080, 1440):
+        browser.look("dark", width)
+        for page in known["pages"]:
+            visit(page)
+            broken = driver.execute_script(WORDS)
+            if broken:
+                failures.append(f"{page} {width}: {broken}")
+    assert not failures, "\n".join(failures)
+
+
+def a_small_window_has_no_stray_labels():
+    """On 320 pixels a cell has its label, an empty cell has no line, a bar of a chart has none, and drawings can be read."""
+    browser.look("light", 320)
+    for page in known["pages"]:
+        visit(page)
+        stray = driver.execute_script("""
+            const label = (cell) => getComputedStyle(cell, "::before").content;
+            return [...document.querySelectorAll("tbody td")].filter((cell) =>
+                cell.dataset.label ? !cell.textContent && cell.offsetHeight : label(cell) != "none").length;""")
+        assert stray == 0, f"{page}: {stray}"
+    visit("/console/sessions/" + known["hostile"]["session_id"])
+    height = driver.execute_script(
+        "return Math.min(...[...document.querySelectorAll('.rotation text')].map((one) => one.getBoundingClientRect().height))")
+    assert height >= 12, height
 
 
 def more_pictures():

@@ -73,27 +73,30 @@ import Testing
         }
     }
 
-    /// A minute that was not read is not drawn as one in which nothing happened.
-    @Test func minutesThatAreNotKnownAreNotDrawn() async throws {
+    /// Sessions are counted where they are recorded, so that no later event displaces them.
+    @Test func sessionsAreCountedMinuteByMinuteForAnHour() async throws {
         try await ConsoleBrowser.with(.read) { browser, stage in
-            for minute in 0..<40 {
-                stage.moveClock(to: Int64(minute) * 60)
-                let now = stage.context.clock.now
-                // The browser must not be idle for half an hour.
-                if minute == 20 { _ = await browser.get("/console") }
-                try await stage.store.append(
-                    (0..<50).map { _ in
-                        AuditEvent(
-                            .sessionStarted, at: now, by: .system, userID: Identifier(random: .system),
-                            sessionID: Identifier(random: .system))
-                    })
-            }
+            let one = try await stage.logIn()
+            _ = try await stage.logIn(device: "tablet")
+            stage.moveClock(to: 60)
+            _ = await stage.admin(.delete, "/admin/v1/sessions/\(one.sessionID)")
+            stage.moveClock(to: 120)
+            let now = stage.context.clock.now
+            try await stage.store.append((0..<1200).map { _ in AuditEvent(.loginFailed, at: now, by: .system) })
             let page = await browser.get("/console/now")
-            let title = "Sessions that began and ended, per minute, by the newest 1000 events"
-            let drawn = try columns(title, in: page)
-            #expect(drawn.count == 19 && drawn.allSatisfy { $0.height == 100 }, "\(drawn)")
-            #expect(drawn.first?.title == "08:21 UTC: 50, 0 ended")
-            #expect(page.words.contains("18 minutes ago"))
+            let drawn = try columns("Sessions that began and ended, per minute", in: page)
+            #expect(
+                drawn == [
+                    Column(title: "08:00 UTC: 2, 0 ended", height: 100, marked: 0),
+                    Column(title: "08:01 UTC: 1, 1 ended", height: 50, marked: 50),
+                ], "\(drawn)")
+            #expect(page.words.contains("Why sessions ended, in the last hour at this node"))
+            let rows = page.text.matches(of: #/reason=([a-z_]+)">.*?<\/th><td>(\d+)</#)
+            #expect(rows.map { "\($0.1) \($0.2)" } == ["revoked_by_admin 1"], "\(page.text)")
+            stage.moveClock(to: 3_720)
+            try await browser.enter()
+            let later = await browser.get("/console/now")
+            #expect(later.words.contains("This node has recorded no end of a session in the last hour."))
         }
     }
 }

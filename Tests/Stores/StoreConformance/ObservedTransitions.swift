@@ -1,11 +1,13 @@
 public import Sessions
 
-/// Ends of sessions that the observer of a store has to hear of.
-public enum ObservedEnds {
-    /// Their reasons, in their order.
-    public static let reasons: [EndReason] = [.loggedOut, .refreshTokenReused, .revokedByAdmin, .revokedByAdmin]
+/// Beginnings and ends of sessions that the observer of a store has to hear of.
+public enum ObservedTransitions {
+    /// All of them, in their order.
+    public static let all: [SessionTransition] =
+        Array(repeating: .start, count: 5)
+        + [.end(.loggedOut), .end(.refreshTokenReused), .end(.revokedByAdmin), .end(.revokedByAdmin)]
 
-    /// Ends sessions of one user in all the ways of the store.
+    /// Begins sessions of one user, and ends them in all the ways of the store.
     public static func make(in store: some Store) async throws {
         let user = Fixture.user()
         _ = try await store.insertUser(user, events: [])
@@ -14,6 +16,8 @@ public enum ObservedEnds {
             let session = Fixture.session(of: user.id, device: device)
             _ = try await store.openSession(userID: user.id, clientID: Client.mobileID, deviceID: device) {
                 $0.session = session
+                $0.events.append(
+                    AuditEvent(.sessionStarted, at: Fixture.start, by: Fixture.admin, session: session, reason: nil))
             }
             sessions.append(session)
         }

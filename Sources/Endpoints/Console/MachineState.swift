@@ -1,0 +1,35 @@
+/// What the console says about the machine of this node, and cannot read from the database. `sojourn doctor` checks the same.
+public struct MachineState: Sendable {
+    /// The certificate of a listener.
+    public struct Certificate: Hashable, Sendable {
+        /// `public` or `admin`.
+        public var listener: String
+        /// The end, in seconds since 1970.
+        public var notAfter: Int64
+
+        /// A certificate.
+        public init(listener: String, notAfter: Int64) {
+            self.listener = listener
+            self.notAfter = notAfter
+        }
+    }
+
+    /// The days before the end of a certificate from which it has to be renewed.
+    public static let certificateDays: Int64 = 14
+    /// The days after which a geo database is stale. Its publisher renews it every week.
+    public static let geoDatabaseDays: Int64 = 60
+    /// The room on the disk below which an operator has to make some.
+    public static let scarceMebibytes: UInt64 = 1024
+
+    /// The certificates of the listeners.
+    public var certificates: @Sendable () -> [Certificate] = { [] }
+    /// When the geo database was made, in seconds since 1970; nil: there is none.
+    public var geoDatabaseBuiltAt: @Sendable () -> Int64? = { nil }
+    /// The room that is free for the database; nil: it is not on this machine.
+    public var freeMebibytes: @Sendable () -> UInt64? = { nil }
+    /// How far the clock is ahead of the database's, in seconds, if that is too far.
+    public var clockLead: @Sendable () -> Double? = { nil }
+
+    /// A machine of which nothing is known.
+    public init() {}
+}
