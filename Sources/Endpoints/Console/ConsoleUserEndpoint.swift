@@ -39,11 +39,25 @@ extension Endpoints {
             case "revoke":
                 let ended = try await administration.revokeSessions(of: .id(id), by: stay.origin)
                 return Self.redirect(to: stay.path(page, saying: "revoked \(ended)"))
+            case "edit": return try await edit(stay, id, form, page)
             case "reset": return try await resetLink(stay, id)
             case "remove-passkey":
                 return try await removePasskey(stay, form.value("passkey") ?? "", of: id, page)
             default: return Self.redirect(to: stay.path(page, saying: "again"))
             }
+        }
+    }
+
+    /// Changes what the form has changed.
+    private func edit(
+        _ stay: ConsoleStay, _ id: Identifier<User>, _ form: FormParameters, _ page: PagePath
+    ) async throws -> Response {
+        guard stay.may(.owner) else { return ConsoleView(stay, self).refusal(.owner).response(.forbidden) }
+        guard let made = ConsoleView.edit(id, form) else { return Self.redirect(to: stay.path(page, saying: "same")) }
+        switch try await attempt(made, for: stay) {
+        case .success: return Self.redirect(to: stay.path(page, saying: "edited"))
+        case .failure(let refusal):
+            return try await consoleUserPage(stay, (.bad, "\(sentence: refusal.sentence)")).response(.unprocessable)
         }
     }
 

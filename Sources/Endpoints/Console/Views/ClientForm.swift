@@ -91,6 +91,15 @@ struct ClientForm: Sendable {
             ]
         ),
         (
+            "device", "Television, console or command line",
+            [
+                "grant_types": .array([
+                    .string("refresh_token"), .string("urn:ietf:params:oauth:grant-type:device_code"),
+                ]),
+                "token_endpoint_auth_method": .string("none"), "scope": .string("openid"),
+            ]
+        ),
+        (
             "backend", "Backend for itself",
             [
                 "grant_types": .array([.string("client_credentials")]),

@@ -10,18 +10,32 @@ extension ConsoleView {
         case enable = "stream-enable"
         case pause = "stream-pause"
         case verify = "stream-verify"
+        case disable = "stream-disable"
+        case delete = "stream-delete"
 
         /// The scope of the call of the admin API.
         var scope: AdminKey.Scope { self == .verify ? .support : .owner }
 
         /// What the page says afterwards.
-        var word: String { self == .verify ? "verified" : "stream" }
+        var word: String {
+            switch self {
+            case .verify: "verified"
+            case .delete: "stream-ended"
+            case .enable, .pause, .disable: "stream"
+            }
+        }
 
         /// The call of the admin API.
         func call(on clientID: String, because reason: String?) -> ConsoleCall {
             let path = "/event-streams/\(PercentEncoding.encode(clientID))"
-            if self == .verify { return ConsoleCall(method: .post, path: path + "/verify") }
-            let status = self == .enable ? EventStream.Status.enabled : .paused
+            let status: EventStream.Status
+            switch self {
+            case .verify: return ConsoleCall(method: .post, path: path + "/verify")
+            case .delete: return ConsoleCall(method: .delete, path: path)
+            case .enable: status = .enabled
+            case .pause: status = .paused
+            case .disable: status = .disabled
+            }
             var body: [String: JSONValue] = ["status": .string(status.rawValue)]
             if let reason { body["reason"] = .string(reason) }
             return ConsoleCall(method: .patch, path: path, body: body)
@@ -77,6 +91,15 @@ extension ConsoleView {
                     question: "Stop the events to \(name: name)? They wait, and are sent when the stream is enabled.",
                     command: "set --status paused --reason '…' \(Self.operands(name))"))
         }
+        if stay.may(.owner), status != .disabled {
+            acts.append(
+                act(
+                    .disable, report, label: "Disable the stream of \(name)",
+                    question: """
+                        Stop the events to \(name: name)? What waits is dropped, and so is what happens meanwhile.
+                        """,
+                    command: "set --status disabled --reason '…' \(Self.operands(name))"))
+        }
         if stay.may(.owner), status != .enabled {
             acts.append(
                 act(
@@ -96,6 +119,15 @@ extension ConsoleView {
                         """,
                     command: "verify \(Self.operands(name))"))
         }
+        if stay.may(.owner) {
+            acts.append(
+                act(
+                    .delete, report, label: "Delete the stream of \(name)",
+                    question: """
+                        Delete the stream to \(name: name), and what waits in it? The receiver can make another.
+                        """,
+                    command: "delete \(Self.operands(name))"))
+        }
         return acts
     }
 
@@ -103,11 +135,12 @@ extension ConsoleView {
         _ act: StreamAct, _ report: EventStreamReport, label: String, question: ConsoleText, command: String
     ) -> ConsoleAct {
         var fields: [ConsoleField] = [.hidden("client", report.clientID)]
-        if act == .pause { fields.append(.text("reason", label: "Reason, which the receiver sees")) }
+        let hasReason = act == .pause || act == .disable
+        if hasReason { fields.append(.text("reason", label: "Reason, which the receiver sees")) }
         return ConsoleAct(
             .consoleDeliveries, act.rawValue, label: label, question: question, fields: fields, button: label,
-            isDestructive: act == .pause,
-            curl: curl(act.call(on: report.clientID, because: act == .pause ? "…" : nil)),
+            isDestructive: hasReason || act == .delete,
+            curl: curl(act.call(on: report.clientID, because: hasReason ? "…" : nil)),
             command: "sojourn event-stream \(command)")
     }
 }

@@ -136,6 +136,7 @@ extension ConsoleView {
                 button: "End all sessions of \(user.username)", isDestructive: true,
                 curl: curl(.post, "/users/\(user.id)/revoke"), command: "sojourn user revoke \(reference(user))"))
         if stay.may(.owner) {
+            acts.append(edit(user, path, reference(user)))
             acts.append(
                 ConsoleAct(
                     path, "reset", label: "Link for a new password",

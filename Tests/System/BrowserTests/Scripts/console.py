@@ -463,7 +463,7 @@ WORDS = """
       const walker = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
       while (walker.nextNode()) {
         const node = walker.currentNode;
-        if (node.parentElement.closest("pre, code, option")) continue;
+        if (node.parentElement.closest("pre, code, option, details:not([open]) > :not(summary)")) continue;
         for (const word of node.data.matchAll(/[^\\s-]+/g)) {
           if (word[0].length > 20 || !/^[\\w.@]+$/.test(word[0])) continue;
           const range = document.createRange();

@@ -66,6 +66,30 @@ import Testing
         }
     }
 
+    @Test func aStreamIsDisabledAndDeleted() async throws {
+        try await EventStreamFixture.with { receiver in
+            let browser = ConsoleBrowser(receiver.stage)
+            try await browser.enter()
+            let (path, form) = ("/console/deliveries", ["client": "siem"])
+            _ = try await receiver.make()
+            let page = await browser.get(path)
+            #expect(page.words.contains("sojourn event-stream set --status disabled --reason '…' siem"))
+            #expect(page.words.contains("sojourn event-stream delete siem"))
+            let disable = form.merging(["act": "stream-disable", "reason": "moved"]) { $1 }
+            let disabled = try await browser.follow(page, path, disable)
+            #expect(disabled.words.contains("“moved”") && !disabled.words.contains("Disable the stream"))
+            _ = try await receiver.stage.logIn()
+            let support = ConsoleBrowser(receiver.stage)
+            let key = await receiver.stage.admin(.post, "/admin/v1/admin-keys", #"{"name":"desk","scope":"support"}"#)
+            try await support.enter(key.string("admin_key"))
+            let seen = await support.get(path)
+            #expect(!seen.words.contains("Delete the stream"))
+            let deleted = try await browser.follow(disabled, path, form.merging(["act": "stream-delete"]) { $1 })
+            #expect(deleted.words.contains("The stream is deleted"))
+            #expect(deleted.words.contains("No client has a stream."))
+        }
+    }
+
     /// The last error of a push is that of this node, and the name of the stream is none of a webhook.
     @Test func aFailingReceiverIsSeenAndIsNoWebhook() async throws {
         try await EventStreamFixture.with { receiver in

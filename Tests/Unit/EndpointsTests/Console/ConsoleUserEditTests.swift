@@ -1,0 +1,78 @@
+import HTTP
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// The form that edits a user.
+@Suite struct ConsoleUserEditTests {
+    private static func page(of browser: ConsoleBrowser, _ stage: EndpointsFixture) async throws -> (String, Answer) {
+        let id = try #require(await stage.admin(.get, "/admin/v1/users/username:anna").string("user_id"))
+        let path = "/console/users/\(id)"
+        return (path, await browser.get(path))
+    }
+
+    /// What the form holds when it is shown.
+    private static let shown = [
+        "act": "edit", "username": "anna", "was_username": "anna", "display_name": "", "was_display_name": "",
+        "email": "", "was_email": "", "phone_number": "", "was_phone_number": "", "country": "", "was_country": "",
+        "was_email_verified": "",
+    ]
+
+    @Test func whatDiffersIsChangedAndRecorded() async throws {
+        try await ConsoleBrowser.with { browser, stage in
+            let (path, page) = try await Self.page(of: browser, stage)
+            #expect(page.words.contains("Change the profile of anna?"))
+            #expect(page.words.contains("sojourn user update anna --name '…'"))
+            let form = Self.shown.merging([
+                "display_name": "Anna <b>", "email": "anna@example.org", "email_verified": "1", "country": "DE",
+            ]) { $1 }
+            let after = try await browser.follow(page, path, form)
+            #expect(after.words.contains("The profile is changed.") && after.text.contains("Anna &lt;b&gt;"))
+            let user = await stage.admin(.get, "/admin/v1/users/username:anna")
+            #expect(user.string("email") == "anna@example.org" && user.bool("email_verified") == true)
+            #expect(user.string("country") == "DE" && user.string("username") == "anna")
+            let events = await stage.admin(.get, "/admin/v1/events?limit=200").items
+            let changed = try #require(events.last { $0.string("event") == "user_changed" })
+            #expect(changed.string("actor")?.hasPrefix("admin:") == true)
+        }
+    }
+
+    @Test func aFormUndoesNothingThatItHasNotChanged() async throws {
+        try await ConsoleBrowser.with { browser, stage in
+            let (path, page) = try await Self.page(of: browser, stage)
+            let other = #"{"display_name":"By another","country":"FR"}"#
+            #expect(await stage.admin(.patch, "/admin/v1/users/username:anna", other).status == 200)
+            let after = try await browser.follow(page, path, Self.shown.merging(["phone_number": "+49 30 1"]) { $1 })
+            #expect(after.words.contains("The profile is changed."))
+            let user = await stage.admin(.get, "/admin/v1/users/username:anna")
+            #expect(user.string("display_name") == "By another" && user.string("country") == "FR")
+            let same = try await browser.follow(after, path, Self.shown)
+            #expect(same.words.contains("Nothing was changed."))
+        }
+    }
+
+    @Test(arguments: [
+        (["country": "Germany"], "country"), (["email": "no address"], "email"), (["username": ""], "username"),
+        (["username": "bert"], "another user"), (["display_name": String(repeating: "x", count: 5000)], "display_name"),
+    ])
+    func whatIsWrongIsSaid(_ change: [String: String], _ word: String) async throws {
+        try await ConsoleBrowser.with { browser, stage in
+            _ = await stage.admin(.post, "/admin/v1/users", #"{"username":"bert"}"#)
+            let (path, page) = try await Self.page(of: browser, stage)
+            let before = await stage.admin(.get, "/admin/v1/users/username:anna").text
+            let answer = try await browser.act(page, path, Self.shown.merging(change) { $1 })
+            #expect(answer.status == 422 && answer.words.contains(word), "\(answer.words)")
+            #expect(await stage.admin(.get, "/admin/v1/users/username:anna").text == before)
+        }
+    }
+
+    @Test func aKeyOfTheHelpDeskEditsNobody() async throws {
+        try await ConsoleBrowser.with(.support) { browser, stage in
+            let (path, page) = try await Self.page(of: browser, stage)
+            #expect(!page.words.contains("Change the profile"))
+            let answer = try await browser.act(page, path, Self.shown.merging(["display_name": "x"]) { $1 })
+            #expect(answer.status == 403)
+        }
+    }
+}
