@@ -21,7 +21,7 @@ extension Endpoints {
             call.cookies(PageCookie.offered.name(visit.transport)).isEmpty,
             let client = try await services.hostedLogin.client(request.clientID),
             client.hostedLogin.browserSession != .none, client.hostedLogin.loginMethods.contains(HostedLogin.passkey),
-            try await services.passkeys.passkeys(of: user.id).isEmpty,
+            try await services.passkeys.passkeys(of: user.id).isEmpty, try await !isOnProbation(visit, call),
             let (handle, idle) = try await services.hostedLogin.begin(
                 visit.carried, as: authentication, in: visit.browser, from: call.origin),
             let account = try await services.hostedLogin.accountVisit(handle)
@@ -31,6 +31,14 @@ extension Endpoints {
             services.hostedLogin.cookie(handle), lifetime: handle.isKept ? idle : nil, visit.transport, on: &response)
         PageCookie.offered.set("1", lifetime: Self.offerPause, visit.transport, on: &response)
         return response
+    }
+
+    /// Whether a phone has let the browser's session in within the last day. It adds nothing that would outlast it.
+    private func isOnProbation(_ visit: LoginVisit, _ call: Call) async throws(ServiceError) -> Bool {
+        guard let handle = browserHandle(call, visit.transport),
+            let account = try await services.hostedLogin.accountVisit(handle)
+        else { return false }
+        return account.session.probationUntil.map { context.clock.now < $0 } ?? false
     }
 
     private func offerPage(
@@ -68,6 +76,7 @@ extension Endpoints {
             let account = try await services.hostedLogin.accountVisit(handle),
             let client = try await services.hostedLogin.client(request.clientID)
         else { return try await loginPage(visit, username: nil, .signInAgain, call) }
+        try account.session.refuseOnProbation(at: context.clock.now)
         do throws(ServiceError) {
             if account.isRecent, let credential = form[.credential],
                 try await !addOffered(credential, to: account, call),

@@ -147,4 +147,29 @@ import WebAuthnFixture
             #expect(await login.stage.passkeyEvents(of: phone.userID).isEmpty)
         }
     }
+
+    @Test("R8: a browser that a phone has let in adds no passkey for a day, by the offer or on the page of the account")
+    func probation() async throws {
+        try await Self.with(methods: #"["password","phone","passkey"]"#) { login, browser, phone in
+            let waiting = try await PhonePageFixture.begin(login, browser)
+            try await waiting.approveByScan(phone)
+            let finished = try await waiting.finish()
+            #expect(Self.hasCode(finished))
+            let account = AccountPages(login.stage, browser)
+            let page = AccountPage(await browser.get("/account/security"))
+            let credential = Self.authenticator(phone).register(try page.challenge())
+            let text = try #require(JSONValue.object(credential).compactText)
+            let onAccount = try await account.send("/account/passkeys", of: page, ["act": "add", "credential": text])
+            #expect(onAccount.status == 403, "\(onAccount.status)")
+            // The token of the form can be made from the cookie, which the browser has.
+            let flow = try #require(browser.cookies["__Host-sojourn-flow"].flatMap { FlowSecret($0) })
+            let sealed = try await login.page(browser, ["prompt": "login"]).request
+            let form = ["r": sealed, "csrf": flow.formToken("/login/offer", sealed), "credential": text]
+            #expect(await browser.post("/login/offer", form).status == 403)
+            // A login by password in this browser goes on without an offer.
+            let again = try await Self.logIn(login, browser, ["prompt": "login"])
+            #expect(Self.hasCode(again) && browser.cookies[Self.cookie] == nil)
+            #expect(await login.stage.passkeyEvents(of: phone.userID).isEmpty)
+        }
+    }
 }
