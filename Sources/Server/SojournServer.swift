@@ -28,7 +28,7 @@ public actor SojournServer {
 
     let configuration: ServerConfiguration
     let inherited: [InheritedListeners.Descriptor]
-    private let surroundings: Environment
+    let surroundings: Environment
     private let readyFile: ReadyFile?
     private let stopFlag = StopFlag()
     private let testClock: TestClock?

@@ -17,6 +17,42 @@ extension Endpoints {
     }
 }
 
+extension Endpoints {
+    /// `POST /admin/v1/webhooks/{name}/test`: sends a test message to a webhook, and answers what came of it.
+    func testWebhook(_ call: Call) async throws -> Response {
+        guard let test = await machine.testWebhook(call.parameter) else { throw ServiceError.notFound("webhook") }
+        logger.notice(
+            "an admin tests a webhook", ["actor": .string(call.actor), "webhook": .string(call.parameter)])
+        return try .json(WebhookTestAnswer(name: call.parameter, test))
+    }
+}
+
+/// What came of a test message, as JSON.
+private struct WebhookTestAnswer: Encodable {
+    let webhook: String
+    let webhookID: String
+    let taken: Bool
+    let milliseconds: Int
+    let status: Int?
+    let content: String?
+    let failure: String?
+
+    init(name: String, _ test: WebhookTest) {
+        (webhook, webhookID, taken, milliseconds) = (name, test.id, test.isTaken, test.milliseconds)
+        (status, content, failure) = (test.status, test.content, test.failure)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case webhook
+        case webhookID = "webhook_id"
+        case taken
+        case milliseconds
+        case status
+        case content
+        case failure
+    }
+}
+
 /// A receiver of logout tokens as JSON.
 private struct LogoutReceiverAnswer: Encodable {
     let clientID: String

@@ -14,8 +14,10 @@ struct BulkFilter: Sendable {
     var version: String?
     /// How the user has authenticated, as `amr` says.
     var method: String?
+    /// The country of the user's profile. A session has no place: the audit trail knows from where it came.
+    var country: String?
 
-    static let names = ["client", "age", "unused", "platform", "version", "method"]
+    static let names = ["client", "age", "unused", "platform", "version", "method", "country"]
 
     init(_ value: (String) throws -> String?) rethrows {
         client = try value("client")
@@ -24,11 +26,12 @@ struct BulkFilter: Sendable {
         platform = try value("platform")
         version = try value("version")
         method = try value("method")
+        country = try value("country")
     }
 
     /// The names and values of the query, those that are set.
     var pairs: [(name: String, value: String)] {
-        zip(Self.names, [client, age, unused, platform, version, method]).compactMap { name, value in
+        zip(Self.names, [client, age, unused, platform, version, method, country]).compactMap { name, value in
             value.map { (name, $0) }
         }
     }
@@ -48,6 +51,7 @@ struct BulkFilter: Sendable {
         }
         if let platform, session.device.platform?.lowercased().hasPrefix(platform.lowercased()) != true { return false }
         if let version, session.device.appVersion != version { return false }
+        if let country, record.user?.profile.country?.lowercased() != country.lowercased() { return false }
         if let method, !session.authenticationMethods.contains(method) { return false }
         return true
     }

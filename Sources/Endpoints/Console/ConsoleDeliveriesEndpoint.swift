@@ -25,7 +25,7 @@ extension Endpoints {
             streams: try await services.eventStreams.all())
     }
 
-    /// `POST /console/deliveries`: sets the status of a stream, lets it carry a verification event, or lets this node try what has
+    /// `POST /console/deliveries`: sets the status of a stream, lets it carry a verification event, tests a webhook, or lets this node try what has
     /// failed again, without waiting any longer.
     func changeConsoleDeliveries(_ call: Call) async throws -> Response {
         try await consoleForm(call, of: .consoleDeliveries, needing: .support) { stay, form in
@@ -36,6 +36,15 @@ extension Endpoints {
                 let made = act.call(on: form["client"] ?? "", because: form.value("reason"))
                 switch try await attempt(made, for: stay) {
                 case .success: return Self.redirect(to: stay.path(.consoleDeliveries, saying: act.word))
+                case .failure(let refusal):
+                    let notice: (ConsoleLook, ConsoleText) = (.bad, "\(sentence: refusal.sentence)")
+                    return try await consoleDeliveriesPage(stay, notice).response(.unprocessable)
+                }
+            }
+            if form["act"] == "webhook-test" {
+                switch try await attempt(ConsoleView.testCall(form["webhook"] ?? ""), for: stay) {
+                case .success(let answer):
+                    return try await consoleDeliveriesPage(stay, ConsoleView.result(of: answer)).response()
                 case .failure(let refusal):
                     let notice: (ConsoleLook, ConsoleText) = (.bad, "\(sentence: refusal.sentence)")
                     return try await consoleDeliveriesPage(stay, notice).response(.unprocessable)

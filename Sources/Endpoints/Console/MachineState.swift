@@ -30,6 +30,37 @@ public struct MachineState: Sendable {
     /// How far the clock is ahead of the database's, in seconds, if that is too far.
     public var clockLead: @Sendable () -> Double? = { nil }
 
+    /// Sends a signed test message to the webhook of that name, at once and once; nil: there is none.
+    public var testWebhook: @Sendable (_ name: String) async -> WebhookTest? = { _ in nil }
+
     /// A machine of which nothing is known.
     public init() {}
+}
+
+/// What came of a test message to a webhook.
+public struct WebhookTest: Hashable, Sendable {
+    /// The `webhook-id` of the message.
+    public var id: String
+    /// Whether the receiver took it.
+    public var isTaken: Bool
+    /// The time that it took.
+    public var milliseconds: Int
+    /// The status of the answer; nil: there was none.
+    public var status: Int?
+    /// The beginning of the content of the answer.
+    public var content: String?
+    /// Why there was no answer, in a word.
+    public var failure: String?
+
+    /// What came of a message.
+    public init(
+        id: String, isTaken: Bool, milliseconds: Int, status: Int? = nil, content: String? = nil, failure: String? = nil
+    ) {
+        self.id = id
+        self.isTaken = isTaken
+        self.milliseconds = milliseconds
+        self.status = status
+        self.content = content
+        self.failure = failure
+    }
 }

@@ -232,6 +232,8 @@ extension Route {
             .get, "/admin/v1/logout-receivers", on: .admin, .admin(.read) { try await $0.listLogoutReceivers($1) }),
         Route(
             .post, "/admin/v1/deliveries/retry", on: .admin, .admin(.support) { try await $0.retryDeliveries($1) }),
+        Route(
+            .post, "/admin/v1/webhooks/{name}/test", on: .admin, .admin(.support) { try await $0.testWebhook($1) }),
         Route(.get, "/admin/v1/event-streams", on: .admin, .admin(.read) { try await $0.listEventStreams($1) }),
         Route(
             .patch, "/admin/v1/event-streams/{client_id}", on: .admin,

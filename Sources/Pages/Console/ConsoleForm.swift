@@ -9,7 +9,7 @@ public enum ConsoleField: Sendable {
     /// Some lines of text.
     case lines(String, label: String, value: String = "", hint: String? = nil)
     /// A box to tick.
-    case check(String, label: String, isOn: Bool = false)
+    case check(String, label: String, isOn: Bool = false, word: String? = nil)
     /// One of several values.
     case choice(String, label: String, [(value: String, label: String)], chosen: String)
 
@@ -34,10 +34,10 @@ public enum ConsoleField: Sendable {
             \(value)</textarea>\(Self.hint(hint))</label>
 
             """
-        case .check(let name, let label, let isOn):
+        case .check(let name, let label, let isOn, let word):
             """
             <label class="check"><input type="checkbox" name="\(name)" value="1"\(attribute: "checked", if: isOn)> \
-            <span>\(label)</span></label>
+            <span>\(label)\(word.map { " <code>\($0)</code>" as HTML })</span></label>
 
             """
         case .choice(let name, let label, let choices, let chosen):
@@ -156,29 +156,53 @@ public struct ConsoleAct: Sendable {
 
 /// A long form with two buttons: one shows the call, the other makes it.
 public struct ConsoleEditor: Sendable {
+    /// Fields that belong together.
+    public struct Group: Sendable {
+        /// What they are about; empty: they have no heading.
+        public var title: String
+        /// The fields.
+        public var fields: [ConsoleField]
+
+        /// A group.
+        public init(_ title: String, _ fields: [ConsoleField]) {
+            self.title = title
+            self.fields = fields
+        }
+    }
+
     /// Where it goes.
     public var path: PagePath
     /// The fields.
-    public var fields: [ConsoleField]
+    public var groups: [Group]
     /// The label of the button that makes the call.
     public var save: String
     /// The label of the button that shows it.
     public var preview: String
 
     /// A form.
-    public init(_ path: PagePath, fields: [ConsoleField], save: String, preview: String) {
+    public init(_ path: PagePath, groups: [Group], save: String, preview: String) {
         self.path = path
-        self.fields = fields
+        self.groups = groups
         self.save = save
         self.preview = preview
     }
 
+    /// A form whose fields have no groups.
+    public init(_ path: PagePath, fields: [ConsoleField], save: String, preview: String) {
+        self.init(path, groups: [Group("", fields)], save: save, preview: preview)
+    }
+
     func html(_ form: FormState?) -> HTML {
         let content: HTML = """
-            <div class="editor">\(fields.map(\.html))</div>
-            <div class="line"><button class="primary" name="act" value="change">\(save)</button>\
+            \(groups.map { Self.group($0) })<div class="line"><button class="primary" name="act" value="change">\(save)</button>\
             <button class="secondary" name="act" value="preview">\(preview)</button></div>
             """
         return form.map { Controls.form(path, $0, content) } ?? HTML()
+    }
+
+    private static func group(_ group: Group) -> HTML {
+        let fields: HTML = "<div class=\"editor\">\(group.fields.map(\.html))</div>\n"
+        if group.title.isEmpty { return fields }
+        return "<fieldset><legend>\(group.title)</legend>\n\(fields)</fieldset>\n"
     }
 }

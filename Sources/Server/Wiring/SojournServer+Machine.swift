@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Endpoints
+internal import Notifications
 
 extension SojournServer {
     /// What the console says about this machine, read anew for each page.
@@ -15,6 +16,24 @@ extension SojournServer {
             state.freeMebibytes = { [folder = configuration.database.folder] in DiskRoom.freeMebibytes(in: folder) }
         }
         state.clockLead = { clocks?.excessiveLead.map { $0 / .seconds(1) } }
+        state.testWebhook = { [webhooks = configuration.webhooks, surroundings] name in
+            guard let webhook = webhooks.first(where: { $0.name == name }),
+                let target = try? webhook.target(surroundings)
+            else { return nil }
+            return WebhookTest(
+                await WebhookProbe.send(to: target, clock: surroundings.clock, random: surroundings.random))
+        }
         return state
+    }
+}
+
+extension WebhookTest {
+    fileprivate init(_ probe: WebhookProbe) {
+        self.init(
+            id: probe.id, isTaken: probe.outcome.isTaken, milliseconds: Int(probe.duration / .milliseconds(1)))
+        switch probe.outcome {
+        case .answered(let status, let content): (self.status, self.content) = (status, content)
+        case .failed(let word): failure = word
+        }
     }
 }

@@ -41,6 +41,7 @@ struct EndpointsFixture: Sendable {
             state.certificates = { [machine] in machine.withLock { $0 }.certificates() }
             state.geoDatabaseBuiltAt = { [machine] in machine.withLock { $0 }.geoDatabaseBuiltAt() }
             state.freeMebibytes = { [machine] in machine.withLock { $0 }.freeMebibytes() }
+            state.testWebhook = { [machine] name in await machine.withLock { $0 }.testWebhook(name) }
             state.clockLead = { [machine] in machine.withLock { $0 }.clockLead() }
             return state
         }

@@ -57,6 +57,46 @@ struct ClientForm: Sendable {
         ("apple_app_ids", .list, "Apps on Apple platforms"), ("android_apps", .list, "Apps on Android"),
         ("jwks", .json, "Public keys (JWK set), for private_key_jwt"),
     ]
+    /// The members in the groups of the form.
+    static let groups: [(title: String, names: [String])] = [
+        ("App", ["client_name", "token_endpoint_auth_method", "jwks", "scope", "resources"]),
+        (
+            "Login page",
+            [
+                "redirect_uris", "post_logout_redirect_uris", "redirect_hops", "login_methods", "browser_session",
+                "initiate_login_uri", "id_token_signed_response_alg", "require_pushed_authorization_requests",
+            ]
+        ),
+        (
+            "Sessions and tokens",
+            [
+                "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
+                "user_presence_max_age", "token_style", "dpop", "app_data", "stay_logged_in", "anonymous_users",
+            ]
+        ),
+        (
+            "Phones and backends",
+            [
+                "remote_scope", "backchannel_logout_uri", "backchannel_token_delivery_mode",
+                "backchannel_client_notification_endpoint", "apple_app_ids", "android_apps",
+            ]
+        ),
+    ]
+
+    /// What a grant is, in words.
+    static func label(of grant: Client.GrantType) -> String {
+        switch grant {
+        case .authorizationCode: "login page"
+        case .refreshToken: "silent renewal"
+        case .clientCredentials: "backend for itself"
+        case .password: "password"
+        case .jwtBearer: "key of a device"
+        case .deviceCode: "device with a code"
+        case .backchannel: "login requested by a backend"
+        case .tokenExchange: "ID token of a provider"
+        }
+    }
+
     /// The members that a change can set to null.
     private static let clearable: Set = [
         "client_name", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",

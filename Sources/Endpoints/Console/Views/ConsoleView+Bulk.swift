@@ -42,6 +42,7 @@ extension ConsoleView {
                 .text("platform", label: "Platform", value: filter.platform ?? ""),
                 .text("version", label: "Version of the app", value: filter.version ?? ""),
                 .text("method", label: "Authenticated by (pwd, hwk, swk, phone)", value: filter.method ?? ""),
+                .text("country", label: "Country of the user (two letters)", value: filter.country ?? ""),
             ], button: "Show", isLine: true)
     }
 

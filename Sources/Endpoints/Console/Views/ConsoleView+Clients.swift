@@ -10,7 +10,7 @@ extension ConsoleView {
             [
                 "\(link: PagePath.consoleClients.appending(client.id), client.id)", "\(client.name ?? "")",
                 client.isPublic ? "public" : "\(client.authenticationMethod.rawValue)",
-                "\(client.grantTypes.map(\.rawValue).joined(separator: " "))",
+                "\(client.grantTypes.map(ClientForm.label).joined(separator: ", "))",
                 client.offlineSessionIdle.map { "\(Self.span($0))" } ?? "as the settings",
                 client.dpop == .required ? "\(badge: "required", .plain)" : "", time(client.createdAt),
             ]
@@ -47,7 +47,7 @@ extension ConsoleView {
                     [
                         .editor(
                             ConsoleEditor(
-                                path, fields: fields(form) + [FormMark(ClientForm.members(of: client)).field],
+                                path, groups: groups(form, [FormMark(ClientForm.members(of: client)).field]),
                                 save: "Save", preview: "Show the call"))
                     ]))
         }
@@ -77,7 +77,7 @@ extension ConsoleView {
         blocks.append(
             .editor(
                 ConsoleEditor(
-                    .consoleNewClient, fields: [name] + fields(form), save: "Make the client", preview: "Show the call")
+                    .consoleNewClient, groups: groups(form, [name]), save: "Make the client", preview: "Show the call")
             ))
         return page(.clients, "New client", notice: notice, blocks)
     }
@@ -102,7 +102,7 @@ extension ConsoleView {
         [
             ("Id", "\(code: client.id)"), ("Name", "\(client.name ?? "")"), ("Made", time(client.createdAt)),
             ("Authentication", client.isPublic ? "none: a public client" : "\(client.authenticationMethod.rawValue)"),
-            ("Grants", "\(client.grantTypes.map(\.rawValue).joined(separator: ", "))"),
+            ("Grants", "\(client.grantTypes.map(ClientForm.label).joined(separator: ", "))"),
             ("Scope", "\(client.scope.description)"),
             ("Proof of a key", "\(client.dpop.rawValue)"),
             ("Rolling window", client.offlineSessionIdle.map { "\(Self.span($0))" } ?? "as the settings say"),
@@ -111,27 +111,39 @@ extension ConsoleView {
         ]
     }
 
-    private func fields(_ form: ClientForm) -> [ConsoleField] {
-        let grants = Client.GrantType.allCases.map(\.rawValue).map { name in
-            ConsoleField.check("grant_types.\(name)", label: "Grant \(name)", isOn: form.grants.contains(name))
+    /// The groups of the form. The name is first, and `own` fields follow it.
+    private func groups(_ form: ClientForm, _ own: [ConsoleField]) -> [ConsoleEditor.Group] {
+        let members = Dictionary(uniqueKeysWithValues: ClientForm.members.map { ($0.name, $0) })
+        let grants = Client.GrantType.allCases.map { grant in
+            ConsoleField.check(
+                "grant_types.\(grant.rawValue)", label: ClientForm.label(of: grant),
+                isOn: form.grants.contains(grant.rawValue), word: grant.rawValue)
         }
-        return grants
-            + ClientForm.members.map { name, kind, label in
-                let value = form.texts[name] ?? ""
-                return switch kind {
-                case .text: .text(name, label: label, value: value)
-                case .duration:
-                    .text(name, label: label, value: value, hint: "14d, 12h or seconds; empty: as the settings say.")
-                case .list: .lines(name, label: label, value: value)
-                case .json: .lines(name, label: label, value: value)
-                case .flag: .check(name, label: label, isOn: value == "1")
-                case .word(let words):
-                    .choice(
-                        name, label: label,
-                        words.map { (value: $0, label: $0.isEmpty ? "as that of access tokens" : $0) },
-                        chosen: value)
-                }
-            }
+        var groups = ClientForm.groups.map { title, names in
+            ConsoleEditor.Group(title, names.compactMap { name in members[name].map { field($0, form) } })
+        }
+        groups[0].fields.insert(contentsOf: own, at: 1)
+        groups.insert(ConsoleEditor.Group("Grants", grants), at: 1)
+        return groups
+    }
+
+    private func field(
+        _ member: (name: String, kind: ClientForm.Kind, label: String), _ form: ClientForm
+    ) -> ConsoleField {
+        let (name, kind, label) = member
+        let value = form.texts[name] ?? ""
+        return switch kind {
+        case .text: .text(name, label: label, value: value)
+        case .duration:
+            .text(name, label: label, value: value, hint: "14d, 12h or seconds; empty: as the settings say.")
+        case .list: .lines(name, label: label, value: value)
+        case .json: .lines(name, label: label, value: value)
+        case .flag: .check(name, label: label, isOn: value == "1")
+        case .word(let words):
+            .choice(
+                name, label: label,
+                words.map { (value: $0, label: $0.isEmpty ? "as that of access tokens" : $0) }, chosen: value)
+        }
     }
 
     private func acts(on client: Client, _ path: PagePath) -> [ConsoleAct] {

@@ -1,4 +1,6 @@
 internal import HTTP
+internal import JSON
+internal import OAuth
 internal import Pages
 internal import Sessions
 
@@ -38,6 +40,7 @@ extension ConsoleView {
                                 ]
                             }, empty: "No webhook is configured, or none was ever looked after."))
                 ]),
+            .acts(stay.may(.support) ? webhooks.map { test(of: $0.name) } : []),
             .section(
                 "Logout tokens",
                 [
@@ -71,6 +74,32 @@ extension ConsoleView {
             .deliveries, "Deliveries",
             lead: "What the server tells other programs. What fails is tried again, at longer and longer intervals.",
             notice: notice, blocks)
+    }
+
+    static func testCall(_ name: String) -> ConsoleCall {
+        ConsoleCall(method: .post, path: "/webhooks/\(PercentEncoding.encode(name))/test")
+    }
+
+    private func test(of name: String) -> ConsoleAct {
+        ConsoleAct(
+            .consoleDeliveries, "webhook-test", label: "Test \(name)",
+            question: "Send a signed test message to \(name: name)? It comes before all events that wait, and once.",
+            fields: [.hidden("webhook", name)], button: "Test \(name)", curl: curl(Self.testCall(name)),
+            command: "sojourn webhook test \(Self.operands(name))")
+    }
+
+    /// What came of a test message, by the answer of the call.
+    static func result(of answer: [String: JSONValue]) -> (look: ConsoleLook, text: ConsoleText) {
+        let name = answer["webhook"]?.string ?? ""
+        let milliseconds = Int(answer["milliseconds"]?.integer ?? 0)
+        let said: ConsoleText =
+            answer["status"]?.integer.map { "It answered with the status \(Int($0)) after \(milliseconds) ms." }
+            ?? "There was no answer, \(plain(answer["failure"]?.string ?? "")), after \(milliseconds) ms."
+        let content: ConsoleText =
+            answer["content"]?.string.flatMap { $0.isEmpty ? nil : " It said: “\(name: $0)”." } ?? ""
+        return answer["taken"]?.bool == true
+            ? (.good, "\(name: name) has taken the test message. \(said)\(content)")
+            : (.bad, "\(name: name) has not taken the test message. \(said)\(content)")
     }
 
     func waiting(_ count: Int, _ most: Int) -> ConsoleText {

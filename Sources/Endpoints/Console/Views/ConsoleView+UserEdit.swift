@@ -19,6 +19,11 @@ extension ConsoleView {
             let value = text.value(user) ?? ""
             fields += [.hidden("was_\(text.member)", value), .text(text.member, label: text.label, value: value)]
         }
+        let claims = user.claims.flatMap { JSONValue.object($0.values).compactText } ?? ""
+        fields += [
+            .hidden("was_claims", claims),
+            .lines("claims", label: "Claims of every access token (a JSON object)", value: claims),
+        ]
         let isVerified = user.profile.isEmailVerified
         fields += [
             .hidden("was_email_verified", isVerified ? "1" : ""),
@@ -39,6 +44,11 @@ extension ConsoleView {
         for (member, _, _) in userTexts {
             let (text, before) = (form[member] ?? "", form["was_\(member)"] ?? "")
             if text != before { body[member] = text.isEmpty ? .null : .string(text) }
+        }
+        let claims = form["claims"] ?? ""
+        if claims != form["was_claims"] ?? "" {
+            // The call refuses what is no object, and says so.
+            body["claims"] = claims.isEmpty ? .null : JSONValue(text: Array(claims.utf8)) ?? .string(claims)
         }
         let isVerified = form["email_verified"] == "1"
         if isVerified != (form["was_email_verified"] == "1") { body["email_verified"] = .bool(isVerified) }

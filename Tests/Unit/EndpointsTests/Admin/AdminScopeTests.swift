@@ -12,6 +12,7 @@ import Testing
         "POST /admin/v1/users/{user}/revoke", "POST /admin/v1/users/{user}/unlock",
         "DELETE /admin/v1/sessions/{session_id}", "DELETE /admin/v1/logins/{login_id}",
         "POST /admin/v1/event-streams/{client_id}/verify", "POST /admin/v1/deliveries/retry",
+        "POST /admin/v1/webhooks/{name}/test",
     ]
 
     /// Every call of the admin interface with the least scope that opens it.

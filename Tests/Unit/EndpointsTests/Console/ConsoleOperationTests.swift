@@ -321,6 +321,12 @@ import Testing
             #expect(try await browser.follow(page, "/console/bulk", form).words.contains("0 sessions ended."))
             #expect(await stage.refresh(old.refresh).string("reason") == "revoked_by_admin")
             #expect(await stage.refresh(new.refresh).status == 200)
+            _ = await stage.admin(.patch, "/admin/v1/users/username:anna", #"{"country":"AT"}"#)
+            for (country, isThere) in [("at", true), ("PT", false)] {
+                let page = await browser.get("/console/bulk?country=\(country)")
+                #expect(page.text.contains(new.sessionID) == isThere, "\(country)")
+                #expect(page.words.contains("Authenticated by (pwd, hwk, swk, phone)"))
+            }
             #expect(await browser.get("/console/bulk?age=soon").words.contains("Write a duration as 14d"))
         }
     }

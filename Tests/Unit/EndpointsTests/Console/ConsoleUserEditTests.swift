@@ -52,6 +52,23 @@ import Testing
         }
     }
 
+    @Test func claimsAreEdited() async throws {
+        try await ConsoleBrowser.with { browser, stage in
+            let (path, page) = try await Self.page(of: browser, stage)
+            let claims = ["claims": #"{"role":"a <b>"}"#]
+            let after = try await browser.follow(page, path, Self.shown.merging(claims) { $1 })
+            #expect(after.words.contains(#"Claims{"role":"a <b>"}"#), "\(after.words)")
+            var shown = Self.shown
+            shown["was_claims"] = claims["claims"]
+            for text in ["[1]", "{", "7"] {
+                let refused = try await browser.act(after, path, shown.merging(["claims": text]) { $1 })
+                #expect(refused.status == 422 && refused.words.contains("claims"), "\(text): \(refused.words)")
+            }
+            let without = try await browser.follow(after, path, shown.merging(["claims": ""]) { $1 })
+            #expect(!without.words.contains("role"))
+        }
+    }
+
     @Test(arguments: [
         (["country": "Germany"], "country"), (["email": "no address"], "email"), (["username": ""], "username"),
         (["username": "bert"], "another user"), (["display_name": String(repeating: "x", count: 5000)], "display_name"),
