@@ -68,29 +68,13 @@ extension HostedLoginService {
         as authentication: Authentication, in browser: Browser, from origin: Origin
     ) async throws(ServiceError) -> (handle: BrowserHandle, idle: Duration) {
         try await makeBrowserClient()
-        let (now, policy) = (context.clock.now, policy)
-        let proof = try authentication.proof(by: federation, at: now)
-        let id = Identifier<Session>(random: context.random)
-        let place = Hex.encode(context.random.bytes(16))
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.approveLogin(
-                by: proof, clientID: Client.browserID, using: nil, browser: browser.handle?.id
-            ) { approval -> Result<(handle: BrowserHandle, idle: Duration), ServiceError> in
-                if let refusal = approval.refusal(ofAccountPages: authentication, from: origin, at: now) {
-                    return .failure(refusal)
-                }
-                let handle = approval.noteBrowserSession(
-                    browser.handle, isKept: browser.isKept, id: id, place: place, name: browser.name,
-                    authentication, by: policy, from: origin, at: now)
-                approval.note(
-                    authentication, proof, sessionID: handle?.id ?? id, from: origin, at: now)
-                // The built-in client was deleted at this moment.
-                guard let handle else { return .failure(.unauthorizedClient) }
-                return .success((handle, approval.idle(by: policy, at: now)))
-            }
+        let opened = try await openSession(as: authentication, in: browser, of: Client.browserID, from: origin) {
+            approval, now in
+            approval.refusal(ofAccountPages: authentication, from: origin, at: now)
         }
-        guard let outcome else { throw authentication.errorWithoutUser }
-        return try outcome.get()
+        // The built-in client was deleted at this moment.
+        guard let opened else { throw .unauthorizedClient }
+        return opened
     }
 
     /// Adds the built-in client of browser sessions, unless it is there.

@@ -91,23 +91,33 @@ public final class HostedLoginService: UseCase {
     public func begin(
         _ carried: CarriedRequest, as authentication: Authentication, in browser: Browser, from origin: Origin
     ) async throws(ServiceError) -> (handle: BrowserHandle, idle: Duration)? {
-        let (now, policy, request) = (context.clock.now, context.policy, carried.request)
+        let request = carried.request
+        return try await openSession(as: authentication, in: browser, of: request.clientID, from: origin) {
+            approval, now in
+            approval.refusal(of: request, authentication, from: origin, at: now)
+        }
+    }
+
+    /// Gives a browser its session, or lets that of the same user go on, unless `refusal` names an error. Nil if the client keeps no
+    /// session in browsers.
+    func openSession(
+        as authentication: Authentication, in browser: Browser, of clientID: String, from origin: Origin,
+        _ refusal: @escaping @Sendable (inout LoginApproval, Instant) -> ServiceError?
+    ) async throws(ServiceError) -> (handle: BrowserHandle, idle: Duration)? {
+        let (now, policy) = (context.clock.now, context.policy)
         let proof = try authentication.proof(by: federation, at: now)
         let id = Identifier<Session>(random: context.random)
         let place = Hex.encode(context.random.bytes(16))
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.approveLogin(
-                by: proof, clientID: request.clientID, using: nil, browser: browser.handle?.id
+                by: proof, clientID: clientID, using: nil, browser: browser.handle?.id
             ) { approval -> Result<(handle: BrowserHandle, idle: Duration)?, ServiceError> in
-                if let refusal = approval.refusal(of: request, authentication, from: origin, at: now) {
-                    return .failure(refusal)
-                }
+                if let error = refusal(&approval, now) { return .failure(error) }
                 let handle = approval.noteBrowserSession(
                     browser.handle, isKept: browser.isKept, id: id, place: place, name: browser.name,
                     authentication, by: policy, from: origin, at: now)
-                guard let handle else { return .success(nil) }
-                approval.note(authentication, proof, sessionID: handle.id, from: origin, at: now)
-                return .success((handle, approval.idle(by: policy, at: now)))
+                approval.note(authentication, proof, sessionID: handle?.id ?? id, from: origin, at: now)
+                return .success(handle.map { ($0, approval.idle(by: policy, at: now)) })
             }
         }
         guard let outcome else { throw authentication.errorWithoutUser }
