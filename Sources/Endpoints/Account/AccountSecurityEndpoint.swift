@@ -80,7 +80,7 @@ extension Endpoints {
         }
     }
 
-    /// `POST /account/passkeys`: adds, names or removes a passkey, for a user who has authenticated within the last minutes.
+    /// `POST /account/passkeys`: adds, names or removes a passkey, after an authentication within the last minutes.
     func changeAccountPasskeys(_ call: Call) async throws -> Response {
         try await account(call, .accountSecurity) { stay in
             let form = try call.form()
@@ -111,33 +111,49 @@ extension Endpoints {
     /// Adds the passkey that the browser has made. A form without one is that of a page without options.
     private func addAccountPasskey(_ stay: AccountStay, _ credential: String?) async throws -> Response {
         guard let credential else { return try await securityPage(stay, .pressAgain) }
-        let message: SecurityPage.Message
-        do throws(ServiceError) {
-            let members = (try? StrictJSON.object(Array(credential.utf8))) ?? [:]
-            _ = try await services.passkeys.register(members, of: stay.visit, from: stay.call.origin)
+        guard let refusal = try await addPasskey(credential, to: stay.visit, stay.call) else {
             return redirect(stay, to: .accountSecurity, saying: AccountWord.added)
-        } catch {
-            switch error {
-            case .passkeyRefused: message = .passkeyNotAdded
-            case .conflict(code: "passkey_taken", _): message = .passkeyTaken
-            case .conflict: message = .passkeyNotAdded
-            default: throw error
-            }
-            log(error, message.status, stay.call)
         }
+        let message: SecurityPage.Message =
+            if case .conflict(code: "passkey_taken", _) = refusal { .passkeyTaken } else { .passkeyNotAdded }
+        log(refusal, message.status, stay.call)
         return try await securityPage(stay, message)
     }
 
-    /// Whether and how the user can add a passkey now.
-    private func passkeyAddition(_ stay: AccountStay) async throws(ServiceError) -> PasskeyAddition {
-        guard stay.visit.isRecent else { return .afterLogin }
+    /// Adds the passkey that a browser has made, as the text of a form. Returns why it is refused; nil: it is added.
+    func addPasskey(
+        _ credential: String, to account: AccountVisit, _ call: Call
+    ) async throws(ServiceError) -> ServiceError? {
         do throws(ServiceError) {
-            let options = try await services.passkeys.registrationOptions(of: stay.visit)
-            return options.compactText.map { .now(options: $0) } ?? .none
+            let members = (try? StrictJSON.object(Array(credential.utf8))) ?? [:]
+            _ = try await services.passkeys.register(members, of: account, from: call.origin)
+            return nil
+        } catch {
+            switch error {
+            case .passkeyRefused, .conflict: return error
+            default: throw error
+            }
+        }
+    }
+
+    /// The options by which a browser makes a passkey, as JSON; nil if the account can have no other one.
+    func creationOptions(
+        for account: AccountVisit, having known: [Passkey]
+    ) throws(ServiceError) -> String? {
+        do throws(ServiceError) {
+            return try services.passkeys.registrationOptions(of: account, having: known).compactText
         } catch {
             guard case .conflict = error else { throw error }
-            return .none
+            return nil
         }
+    }
+
+    /// Whether and how the user can add a passkey now.
+    private func passkeyAddition(
+        _ stay: AccountStay, having known: [Passkey]
+    ) throws(ServiceError) -> PasskeyAddition {
+        if !stay.visit.isRecent { return .afterLogin }
+        return try creationOptions(for: stay.visit, having: known).map { .now(options: $0) } ?? .none
     }
 
     private func securityPage(
@@ -145,19 +161,20 @@ extension Endpoints {
     ) async throws(ServiceError) -> Response {
         let user = stay.user
         let query = AuthorizationParameters((try? stay.call.request.queryItems()) ?? [])
-        var passkeys: [AccountPasskey]?
+        var (passkeys, addition): ([AccountPasskey]?, PasskeyAddition) = (nil, .none)
         if context.passkeys != nil {
-            passkeys = try await services.passkeys.passkeys(of: user.id).sorted { $0.createdAt < $1.createdAt }.map {
+            let known = try await services.passkeys.passkeys(of: user.id)
+            passkeys = known.sorted { $0.createdAt < $1.createdAt }.map {
                 AccountPasskey(
                     id: Base64URL.encode($0.id), name: $0.name, addedAt: $0.createdAt.secondsSinceEpoch,
                     usedAt: $0.lastUsedAt?.secondsSinceEpoch)
             }
+            addition = try passkeyAddition(stay, having: known)
         }
         let page = SecurityPage(
             header: stay.header, username: user.username, hasPassword: user.passwordHash != nil,
             lengthMin: context.passwordRules.lengthMin, passkeys: passkeys, chosen: chosen ?? query["passkey"],
-            addition: passkeys == nil ? .none : try await passkeyAddition(stay), logins: user.switchState,
-            message: message)
+            addition: addition, logins: user.switchState, message: message)
         var response = page.response(message?.status ?? .ok, in: stay.language)
         if case .tooManyAttempts(let seconds) = message { response.fields.append("Retry-After", "\(seconds)") }
         return response

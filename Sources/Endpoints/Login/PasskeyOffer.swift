@@ -1,5 +1,4 @@
 internal import HTTP
-internal import JSON
 internal import OAuth
 internal import Pages
 internal import Sessions
@@ -26,7 +25,7 @@ extension Endpoints {
                 visit.carried, as: authentication, in: visit.browser, from: call.origin),
             let account = try await services.hostedLogin.accountVisit(handle)
         else { return nil }
-        guard var response = try await offerPage(visit, flow, account, client, call) else { return nil }
+        guard var response = try offerPage(visit, flow, account, having: [], client, call) else { return nil }
         PageCookie.session.set(
             services.hostedLogin.cookie(handle), lifetime: handle.isKept ? idle : nil, visit.transport, on: &response)
         PageCookie.offered.set("1", lifetime: Self.offerPause, visit.transport, on: &response)
@@ -38,27 +37,22 @@ extension Endpoints {
         guard let handle = browserHandle(call, visit.transport),
             let account = try await services.hostedLogin.accountVisit(handle)
         else { return false }
-        return account.session.probationUntil.map { context.clock.now < $0 } ?? false
+        return account.session.isOnProbation(at: context.clock.now)
     }
 
+    /// The page of the offer; nil if the account can have no other passkey.
     private func offerPage(
-        _ visit: LoginVisit, _ flow: FlowSecret, _ account: AccountVisit, _ client: Client, hasFailed: Bool = false,
-        _ call: Call
-    ) async throws(ServiceError) -> Response? {
+        _ visit: LoginVisit, _ flow: FlowSecret, _ account: AccountVisit, having known: [Passkey], _ client: Client,
+        hasFailed: Bool = false, _ call: Call
+    ) throws(ServiceError) -> Response? {
         let request = visit.carried.request
-        let options: JSONValue
-        do throws(ServiceError) { options = try await services.passkeys.registrationOptions(of: account) } catch {
-            // The account has got as many passkeys as it may have.
-            guard case .conflict = error else { throw error }
-            return nil
-        }
-        guard let text = options.compactText else { return nil }
+        guard let options = try creationOptions(for: account, having: known) else { return nil }
         var app = app(client, request)
         // Either button goes on.
         app.back = nil
         return PasskeyOfferPage(
             app: app, form: FormState(request: visit.sealed) { flow.formToken($0.text, visit.sealed) },
-            options: text, hasFailed: hasFailed
+            options: options, hasFailed: hasFailed
         ).response(
             hasFailed ? .unprocessable : .ok, in: call.language(request), submittingTo: formTargets(request, client))
     }
@@ -79,30 +73,17 @@ extension Endpoints {
         try account.session.refuseOnProbation(at: context.clock.now)
         do throws(ServiceError) {
             if account.isRecent, let credential = form[.credential],
-                try await !addOffered(credential, to: account, call),
-                let page = try await offerPage(visit, flow, account, client, hasFailed: true, call)
+                let refusal = try await addPasskey(credential, to: account, call)
             {
-                return page
+                log(refusal, .unprocessable, call)
+                let known = try await services.passkeys.passkeys(of: account.user.id)
+                if let page = try offerPage(visit, flow, account, having: known, client, hasFailed: true, call) {
+                    return page
+                }
             }
             let approval = try await services.hostedLogin.reuse(visit.carried, in: visit.browser, from: call.origin)
             if let approval { return answer(approval, to: request, visit.transport) }
         } catch { return try await refusal(error, of: visit, call) }
         return try await loginPage(visit, username: nil, .signInAgain, call)
-    }
-    /// Adds the passkey that the browser has made. False if it is refused.
-    private func addOffered(
-        _ credential: String, to account: AccountVisit, _ call: Call
-    ) async throws(ServiceError) -> Bool {
-        do throws(ServiceError) {
-            let members = (try? StrictJSON.object(Array(credential.utf8))) ?? [:]
-            _ = try await services.passkeys.register(members, of: account, from: call.origin)
-            return true
-        } catch {
-            switch error {
-            case .passkeyRefused, .conflict: log(error, .unprocessable, call)
-            default: throw error
-            }
-            return false
-        }
     }
 }

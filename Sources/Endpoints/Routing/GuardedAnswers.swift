@@ -7,7 +7,7 @@ internal import Sessions
 extension Session {
     /// Throws if a phone has let the session in a short time ago.
     func refuseOnProbation(at now: Instant) throws(ServiceError) {
-        if let end = probationUntil, now < end { throw .login(.barred) }
+        if isOnProbation(at: now) { throw .login(.barred) }
     }
 }
 

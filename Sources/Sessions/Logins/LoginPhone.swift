@@ -56,7 +56,7 @@ extension RefreshPolicy {
         } else {
             phone.refusal = record.user == nil ? .unknownSession : record.user?.loginRefusal
         }
-        phone.isBarred = record.session.probationUntil.map { now < $0 } ?? false
+        phone.isBarred = record.session.isOnProbation(at: now)
         let age = now - record.session.authenticatedAt
         let isOwnRuleMet = presenceRequirement(on: record)?.isMet(by: record.session, at: now) ?? true
         phone.isPresenceDue = !isOwnRuleMet || presenceAgeMax.map { age >= $0 } ?? false

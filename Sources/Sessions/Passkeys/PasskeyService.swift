@@ -30,18 +30,24 @@ public final class PasskeyService: UseCase {
         guard requirement.isMet(by: current.session, at: context.clock.now) else {
             throw .insufficientUserAuthentication(requirement.asked(of: current.user, in: current.session))
         }
-        return try await registrationOptions(of: current.user, in: current.session)
+        return try registrationOptions(
+            of: current.user, having: try await passkeys(of: current.user.id), in: current.session)
     }
 
-    /// The options of a registration by the user of a browser's session, who must have authenticated a moment ago.
-    public func registrationOptions(of visit: AccountVisit) async throws(ServiceError) -> JSONValue {
+    /// The options of a registration in the session of a browser, after an authentication a moment ago.
+    ///
+    /// - Parameter known: the passkeys of the user.
+    public func registrationOptions(
+        of visit: AccountVisit, having known: [Passkey]
+    ) throws(ServiceError) -> JSONValue {
         try requireRecent(visit)
-        return try await registrationOptions(of: visit.user, in: visit.session)
+        return try registrationOptions(of: visit.user, having: known, in: visit.session)
     }
 
-    private func registrationOptions(of user: User, in session: Session) async throws(ServiceError) -> JSONValue {
+    private func registrationOptions(
+        of user: User, having known: [Passkey], in session: Session
+    ) throws(ServiceError) -> JSONValue {
         let policy = try passkeyPolicy()
-        let known = try await passkeys(of: user.id)
         if let refusal = Self.refusal(of: user, having: known.count, policy) { throw refusal }
         let challenge = context.passkeyChallenges.make(
             for: .registration(in: session.id), at: context.clock.now, random: context.random)
@@ -70,8 +76,8 @@ public final class PasskeyService: UseCase {
         try await register(credential, name: name, of: current.user, in: current.session, from: origin)
     }
 
-    /// Adds the passkey of a registration to the user of a browser's session, who must have authenticated a moment ago. It is
-    /// called like the browser.
+    /// Adds the passkey of a registration in the session of a browser, after an authentication a moment ago. It is called like the
+    /// browser.
     public func register(
         _ credential: [String: JSONValue], of visit: AccountVisit, from origin: Origin
     ) async throws(ServiceError) -> Passkey {

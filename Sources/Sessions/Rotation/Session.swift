@@ -108,6 +108,9 @@ public struct Session: Hashable, Sendable, Identifiable {
         self.confirmation = confirmation
     }
 
+    /// Whether the session may still do less, because a phone let it in a short time ago.
+    public func isOnProbation(at now: Instant) -> Bool { probationUntil.map { now < $0 } ?? false }
+
     /// Records the end, unless one is recorded already.
     public mutating func end(_ reason: EndReason, at instant: Instant) {
         if ending == nil { ending = Ending(reason: reason, at: instant) }
