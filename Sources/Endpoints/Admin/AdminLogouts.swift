@@ -15,9 +15,7 @@ extension Endpoints {
         logger.notice("an admin lets deliveries be tried again", ["actor": .string(call.actor)])
         return .noContent
     }
-}
 
-extension Endpoints {
     /// `POST /admin/v1/webhooks/{name}/test`: sends a test message to a webhook, and answers what came of it.
     func testWebhook(_ call: Call) async throws -> Response {
         guard let test = await machine.testWebhook(call.parameter) else { throw ServiceError.notFound("webhook") }

@@ -17,7 +17,7 @@ extension Endpoints {
         ConsoleView(stay, self).deliveries(try await deliveries(), notice)
     }
 
-    /// What waits for whom.
+    /// What waits, by receiver.
     func deliveries() async throws -> ConsoleView.Deliveries {
         ConsoleView.Deliveries(
             webhooks: try await services.administration.webhookDeliveries(),
@@ -25,33 +25,26 @@ extension Endpoints {
             streams: try await services.eventStreams.all())
     }
 
-    /// `POST /console/deliveries`: sets the status of a stream, lets it carry a verification event, tests a webhook, or lets this node try what has
-    /// failed again, without waiting any longer.
+    /// `POST /console/deliveries`: sets the status of a stream, lets it carry a verification event, tests a webhook, or lets this
+    /// node try what has failed again, without waiting any longer.
     func changeConsoleDeliveries(_ call: Call) async throws -> Response {
         try await consoleForm(call, of: .consoleDeliveries, needing: .support) { stay, form in
-            if let act = form["act"].flatMap(ConsoleView.StreamAct.init(rawValue:)) {
-                guard stay.may(act.scope) else {
-                    return ConsoleView(stay, self).refusal(act.scope).response(.forbidden)
-                }
-                let made = act.call(on: form["client"] ?? "", because: form.value("reason"))
-                switch try await attempt(made, for: stay) {
-                case .success: return Self.redirect(to: stay.path(.consoleDeliveries, saying: act.word))
-                case .failure(let refusal):
-                    let notice: (ConsoleLook, ConsoleText) = (.bad, "\(sentence: refusal.sentence)")
-                    return try await consoleDeliveriesPage(stay, notice).response(.unprocessable)
-                }
+            let act = form["act"].flatMap(ConsoleView.StreamAct.init(rawValue:))
+            let isTest = form["act"] == "webhook-test"
+            if let act, !stay.may(act.scope) {
+                return ConsoleView(stay, self).refusal(act.scope).response(.forbidden)
             }
-            if form["act"] == "webhook-test" {
-                switch try await attempt(ConsoleView.testCall(form["webhook"] ?? ""), for: stay) {
-                case .success(let answer):
-                    return try await consoleDeliveriesPage(stay, ConsoleView.result(of: answer)).response()
-                case .failure(let refusal):
-                    let notice: (ConsoleLook, ConsoleText) = (.bad, "\(sentence: refusal.sentence)")
-                    return try await consoleDeliveriesPage(stay, notice).response(.unprocessable)
-                }
+            let made =
+                act?.call(on: form["client"] ?? "", because: form.value("reason"))
+                ?? (isTest ? ConsoleView.testCall(form["webhook"] ?? "") : ConsoleView.retry)
+            switch try await attempt(made, for: stay) {
+            case .success(let answer) where isTest:
+                return try await consoleDeliveriesPage(stay, ConsoleView.result(of: answer)).response()
+            case .success: return Self.redirect(to: stay.path(.consoleDeliveries, saying: act?.word ?? "retried"))
+            case .failure(let refusal):
+                let notice: (ConsoleLook, ConsoleText) = (.bad, "\(sentence: refusal.sentence)")
+                return try await consoleDeliveriesPage(stay, notice).response(.unprocessable)
             }
-            _ = try await run(ConsoleView.retry, for: stay)
-            return Self.redirect(to: stay.path(.consoleDeliveries, saying: "retried"))
         }
     }
 }

@@ -158,7 +158,7 @@ public struct ConsoleAct: Sendable {
 public struct ConsoleEditor: Sendable {
     /// Fields that belong together.
     public struct Group: Sendable {
-        /// What they are about; empty: they have no heading.
+        /// What they are about.
         public var title: String
         /// The fields.
         public var fields: [ConsoleField]
@@ -187,11 +187,6 @@ public struct ConsoleEditor: Sendable {
         self.preview = preview
     }
 
-    /// A form whose fields have no groups.
-    public init(_ path: PagePath, fields: [ConsoleField], save: String, preview: String) {
-        self.init(path, groups: [Group("", fields)], save: save, preview: preview)
-    }
-
     func html(_ form: FormState?) -> HTML {
         let content: HTML = """
             \(groups.map { Self.group($0) })<div class="line"><button class="primary" name="act" value="change">\(save)</button>\
@@ -201,8 +196,11 @@ public struct ConsoleEditor: Sendable {
     }
 
     private static func group(_ group: Group) -> HTML {
-        let fields: HTML = "<div class=\"editor\">\(group.fields.map(\.html))</div>\n"
-        if group.title.isEmpty { return fields }
-        return "<fieldset><legend>\(group.title)</legend>\n\(fields)</fieldset>\n"
+        """
+        <fieldset><legend>\(group.title)</legend>
+        <div class="editor">\(group.fields.map(\.html))</div>
+        </fieldset>
+
+        """
     }
 }

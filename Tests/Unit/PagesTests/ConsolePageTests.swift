@@ -29,7 +29,10 @@ struct ConsolePageTests {
                 .table(ConsoleTable(text, columns: [text, text], rows: [[sentence, sentence]], empty: text)),
                 .acts([act, act]), .form(ConsoleForm(.consoleFind, fields: fields, button: text)),
                 .form(ConsoleForm(.consoleUsers, isQuery: true, fields: fields, button: text, isLine: true)),
-                .editor(ConsoleEditor(.consoleNewClient, fields: fields, save: text, preview: text)), .code(text),
+                .editor(
+                    ConsoleEditor(
+                        .consoleNewClient, groups: [ConsoleEditor.Group(text, fields)], save: text, preview: text)),
+                .code(text),
                 .lifetime(
                     LifetimeDrawing(start: 0, refreshed: 50, now: 60, idleEnd: 100, finalEnd: 200, ended: nil)),
                 .rotation(RotationDrawing(parent: 7, child: 8, answered: 50, rotationDue: 70, isLiving: true)),

@@ -16,72 +16,83 @@ struct ClientForm: Sendable {
         case json
     }
 
-    /// The members with their kinds, in the order of the form.
-    static let members: [(name: String, kind: Kind, label: String)] = [
-        ("client_name", .text, "Name"),
-        (
-            "token_endpoint_auth_method", .word(Client.AuthenticationMethod.allCases.map(\.rawValue)),
-            "Authentication (token_endpoint_auth_method)"
-        ),
-        ("scope", .text, "Widest scope"), ("resources", .list, "APIs (resources)"),
-        ("redirect_uris", .list, "Redirect URIs"), ("post_logout_redirect_uris", .list, "Redirect URIs after a logout"),
-        ("redirect_hops", .list, "Where redirect URIs lead on"),
-        ("login_methods", .list, "Ways to log in on the page (password passkey phone provider:NAME)"),
-        (
-            "browser_session", .word(HostedLogin.BrowserSession.allCases.map(\.rawValue)),
-            "Session of the browser (browser_session)"
-        ),
-        ("require_pushed_authorization_requests", .flag, "Takes only pushed authorization requests (RFC 9126)"),
-        ("dpop", .word(Client.ProofRequirement.allCases.map(\.rawValue)), "Proof of a key (dpop)"),
-        ("stay_logged_in", .flag, "Users stay logged in"),
-        ("offline_session_idle", .duration, "Own rolling window"),
-        ("offline_session_max", .duration, "Own longest life"),
-        ("access_token_lifetime", .duration, "Life of access tokens"),
-        ("refresh_after", .duration, "Own refresh_after"),
-        ("user_presence_max_age", .duration, "Longest time without a proof of presence"),
-        ("token_style", .word(Client.TokenStyle.allCases.map(\.rawValue)), "Place of the refresh token"),
-        ("app_data", .word(Client.AppDataRule.allCases.map(\.rawValue)), "A refresh that names another platform"),
-        ("anonymous_users", .flag, "A login can make an anonymous user"),
-        ("backchannel_logout_uri", .text, "Receiver of logout tokens"),
-        (
-            "backchannel_token_delivery_mode", .word(BackchannelRegistration.DeliveryMode.allCases.map(\.rawValue)),
-            "Logins that it requests of users (CIBA)"
-        ),
-        ("backchannel_client_notification_endpoint", .text, "Receiver of pings about them"),
-        ("initiate_login_uri", .text, "Page that starts a login"),
-        ("remote_scope", .text, "Largest scope of a login that a phone approves"),
-        (
-            "id_token_signed_response_alg", .word([""] + HostedLogin.IDTokenAlgorithm.allCases.map(\.rawValue)),
-            "Algorithm of ID tokens"
-        ),
-        ("apple_app_ids", .list, "Apps on Apple platforms"), ("android_apps", .list, "Apps on Android"),
-        ("jwks", .json, "Public keys (JWK set), for private_key_jwt"),
+    /// A member: its name, how it is written, and its label.
+    typealias Member = (name: String, kind: Kind, label: String)
+
+    /// Members that belong together.
+    struct Group: Sendable {
+        let title: String
+        let members: [Member]
+
+        var names: [String] { members.map(\.name) }
+    }
+
+    /// The groups of the form, in its order.
+    static let groups = [
+        Group(
+            title: "App",
+            members: [
+                ("client_name", .text, "Name"),
+                (
+                    "token_endpoint_auth_method", .word(Client.AuthenticationMethod.allCases.map(\.rawValue)),
+                    "Authentication (token_endpoint_auth_method)"
+                ),
+                ("jwks", .json, "Public keys (JWK set), for private_key_jwt"),
+                ("scope", .text, "Widest scope"),
+                ("resources", .list, "APIs (resources)"),
+            ]),
+        Group(
+            title: "Login page",
+            members: [
+                ("redirect_uris", .list, "Redirect URIs"),
+                ("post_logout_redirect_uris", .list, "Redirect URIs after a logout"),
+                ("redirect_hops", .list, "Where redirect URIs lead on"),
+                ("login_methods", .list, "Ways to log in on the page (password passkey phone provider:NAME)"),
+                (
+                    "browser_session", .word(HostedLogin.BrowserSession.allCases.map(\.rawValue)),
+                    "Session of the browser (browser_session)"
+                ),
+                ("initiate_login_uri", .text, "Page that starts a login"),
+                (
+                    "id_token_signed_response_alg", .word([""] + HostedLogin.IDTokenAlgorithm.allCases.map(\.rawValue)),
+                    "Algorithm of ID tokens"
+                ),
+                ("require_pushed_authorization_requests", .flag, "Takes only pushed authorization requests (RFC 9126)"),
+            ]),
+        Group(
+            title: "Sessions and tokens",
+            members: [
+                ("offline_session_idle", .duration, "Own rolling window"),
+                ("offline_session_max", .duration, "Own longest life"),
+                ("access_token_lifetime", .duration, "Life of access tokens"),
+                ("refresh_after", .duration, "Own refresh_after"),
+                ("user_presence_max_age", .duration, "Longest time without a proof of presence"),
+                ("token_style", .word(Client.TokenStyle.allCases.map(\.rawValue)), "Place of the refresh token"),
+                ("dpop", .word(Client.ProofRequirement.allCases.map(\.rawValue)), "Proof of a key (dpop)"),
+                (
+                    "app_data", .word(Client.AppDataRule.allCases.map(\.rawValue)),
+                    "A refresh that names another platform"
+                ),
+                ("stay_logged_in", .flag, "Users stay logged in"),
+                ("anonymous_users", .flag, "A login can make an anonymous user"),
+            ]),
+        Group(
+            title: "Phones and backends",
+            members: [
+                ("remote_scope", .text, "Largest scope of a login that a phone approves"),
+                ("backchannel_logout_uri", .text, "Receiver of logout tokens"),
+                (
+                    "backchannel_token_delivery_mode",
+                    .word(BackchannelRegistration.DeliveryMode.allCases.map(\.rawValue)),
+                    "Logins that it requests of users (CIBA)"
+                ),
+                ("backchannel_client_notification_endpoint", .text, "Receiver of pings about them"),
+                ("apple_app_ids", .list, "Apps on Apple platforms"),
+                ("android_apps", .list, "Apps on Android"),
+            ]),
     ]
-    /// The members in the groups of the form.
-    static let groups: [(title: String, names: [String])] = [
-        ("App", ["client_name", "token_endpoint_auth_method", "jwks", "scope", "resources"]),
-        (
-            "Login page",
-            [
-                "redirect_uris", "post_logout_redirect_uris", "redirect_hops", "login_methods", "browser_session",
-                "initiate_login_uri", "id_token_signed_response_alg", "require_pushed_authorization_requests",
-            ]
-        ),
-        (
-            "Sessions and tokens",
-            [
-                "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
-                "user_presence_max_age", "token_style", "dpop", "app_data", "stay_logged_in", "anonymous_users",
-            ]
-        ),
-        (
-            "Phones and backends",
-            [
-                "remote_scope", "backchannel_logout_uri", "backchannel_token_delivery_mode",
-                "backchannel_client_notification_endpoint", "apple_app_ids", "android_apps",
-            ]
-        ),
-    ]
+    /// Every member.
+    static let members = groups.flatMap(\.members)
 
     /// What a grant is, in words.
     static func label(of grant: Client.GrantType) -> String {

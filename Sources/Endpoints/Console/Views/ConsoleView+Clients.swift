@@ -113,23 +113,20 @@ extension ConsoleView {
 
     /// The groups of the form. The name is first, and `own` fields follow it.
     private func groups(_ form: ClientForm, _ own: [ConsoleField]) -> [ConsoleEditor.Group] {
-        let members = Dictionary(uniqueKeysWithValues: ClientForm.members.map { ($0.name, $0) })
         let grants = Client.GrantType.allCases.map { grant in
             ConsoleField.check(
                 "grant_types.\(grant.rawValue)", label: ClientForm.label(of: grant),
                 isOn: form.grants.contains(grant.rawValue), word: grant.rawValue)
         }
-        var groups = ClientForm.groups.map { title, names in
-            ConsoleEditor.Group(title, names.compactMap { name in members[name].map { field($0, form) } })
+        var groups = ClientForm.groups.map { group in
+            ConsoleEditor.Group(group.title, group.members.map { field($0, form) })
         }
         groups[0].fields.insert(contentsOf: own, at: 1)
         groups.insert(ConsoleEditor.Group("Grants", grants), at: 1)
         return groups
     }
 
-    private func field(
-        _ member: (name: String, kind: ClientForm.Kind, label: String), _ form: ClientForm
-    ) -> ConsoleField {
+    private func field(_ member: ClientForm.Member, _ form: ClientForm) -> ConsoleField {
         let (name, kind, label) = member
         let value = form.texts[name] ?? ""
         return switch kind {
