@@ -39,7 +39,7 @@ public struct COSEKey: Hashable, Sendable {
     /// The algorithm by which the credential signs.
     public let algorithm: COSEAlgorithm
     /// The key itself, restricted to `algorithm`. A point of ECDSA is known to be on its curve. Of Ed25519 only the length is
-    /// checked, as OpenSSL does: a weak key harms the account alone whose owner registers it.
+    /// checked, as OpenSSL does: a weak key harms the account alone that registers it.
     public let key: VerificationKey
 
     /// Reads a key that takes up all of `bytes`.

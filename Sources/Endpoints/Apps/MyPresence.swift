@@ -48,7 +48,7 @@ extension Endpoints {
     }
 
     /// Runs what verifies `evidence` beside an access token. Refused ID tokens count against the caller's address, and refused
-    /// passkeys against the session, so that nobody else at the address can block them.
+    /// passkeys against the session, so that other callers at the address cannot block them.
     func verifying<Value>(
         _ evidence: PresenceEvidence, in session: AuthenticatedSession, _ call: Call,
         _ body: () async throws(ServiceError) -> Value

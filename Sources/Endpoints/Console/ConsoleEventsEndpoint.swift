@@ -50,7 +50,7 @@ extension Endpoints {
         }
     }
 
-    /// The filter with the id of the user whose name it has; nil if no user has the name.
+    /// The filter with the id of the user in place of the name; nil if no user has the name.
     func resolved(_ filter: EventFilter) async throws(ServiceError) -> EventFilter? {
         // The trail knows users that were deleted by their ids alone.
         guard let text = filter.user, Identifier<User>(text) == nil else { return filter }

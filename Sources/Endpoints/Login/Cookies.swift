@@ -43,7 +43,7 @@ struct PageCookie: Sendable {
     static let flow = PageCookie(base: "sojourn-flow")
     /// The handle of the browser's session.
     static let session = PageCookie(base: "sojourn-session")
-    /// Shows that the browser was offered a passkey within the last 30 days. It names nobody.
+    /// Shows that the browser was offered a passkey within the last 30 days. It names no user.
     static let offered = PageCookie(base: "sojourn-offered")
     /// The handle of a browser in the admins' console.
     static let console = PageCookie(base: "sojourn-console", sameSite: "Strict")

@@ -76,7 +76,10 @@ extension EnglishWords {
     var passkeyHere: String { "This device or password manager has a passkey of this account already." }
     var offerTitle: String { "Sign in faster next time" }
     var offerBody: String {
-        "With a passkey you sign in as you unlock this device: with your fingerprint, your face or a PIN. Nobody can steal it with a fake page."
+        """
+        With a passkey you sign in as you unlock this device: with your fingerprint, your face or a PIN. No fake page can \
+        steal it.
+        """
     }
     var notNow: String { "Not now" }
 

@@ -80,7 +80,10 @@ extension GermanWords {
     var passkeyHere: String { "Dieses Gerät oder dieser Passwort-Manager hat schon einen Passkey dieses Kontos." }
     var offerTitle: String { "Nächstes Mal schneller anmelden" }
     var offerBody: String {
-        "Mit einem Passkey melden Sie sich so an, wie Sie dieses Gerät entsperren: mit Fingerabdruck, Gesicht oder PIN. Keine gefälschte Seite kann ihn stehlen."
+        """
+        Mit einem Passkey melden Sie sich so an, wie Sie dieses Gerät entsperren: mit Fingerabdruck, Gesicht oder PIN. \
+        Keine gefälschte Seite kann ihn stehlen.
+        """
     }
     var notNow: String { "Jetzt nicht" }
 

@@ -94,7 +94,7 @@ public struct PresenceRequirement: Hashable, Sendable {
         return requirement
     }
 
-    /// The requirement for a user with a passkey, who needs no login.
+    /// The requirement for a user with a passkey, which spares the login.
     func metByPasskey() -> PresenceRequirement {
         var requirement = self
         (requirement.takesLogin, requirement.passkeyOwner) = (false, nil)

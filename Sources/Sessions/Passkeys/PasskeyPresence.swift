@@ -37,8 +37,8 @@ extension PasskeyService {
 }
 
 extension PasskeyService {
-    /// The error with what the user's passkeys change about it: a session whose user can prove presence by one needs no login, and
-    /// an app must not give it up. If the store cannot say, the error is that of the store.
+    /// The error with what the user's passkeys change about it: a proof of presence by a passkey spares the login, and an app must
+    /// not give the session up. If the store cannot say, the error is that of the store.
     public func settled(_ error: ServiceError) async -> ServiceError {
         let requirement: PresenceRequirement
         switch error {

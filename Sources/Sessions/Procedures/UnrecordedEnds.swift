@@ -1,6 +1,6 @@
 // Ends of sessions that no request has recorded: by the clock, and by a revocation of all sessions.
 
-/// One step along the logins for whose sessions clients may have ID tokens.
+/// One step along the logins with an ID token.
 public struct UnrecordedEnds: Sendable {
     /// The sessions of these logins that have ended without a record.
     public let sessions: [Identifier<Session>]
@@ -9,7 +9,7 @@ public struct UnrecordedEnds: Sendable {
 }
 
 extension Store {
-    /// Reads up to `limit` logins with an ID token after `cursor`, and finds those whose sessions have ended without a record.
+    /// Reads up to `limit` logins with an ID token after `cursor`, and finds the sessions of them that have ended without a record.
     ///
     /// - Parameter isWanted: whether the ends of a client's sessions are looked for.
     public func unrecordedEnds(

@@ -112,7 +112,7 @@ public protocol StoreReader {
     /// Every login on the page, in the order of their ids.
     func logins(after id: Identifier<Session>?, limit: Int) -> Answer<[Login]>
 
-    /// Every login for whose session the client may have an ID token, in the order of their ids: those on the page, and those that
+    /// Every login with which the client may have got an ID token, in the order of their ids: those on the page, and those that
     /// backends have requested.
     func idTokenLogins(after id: Identifier<Session>?, limit: Int) -> Answer<[ClientLogin]>
 

@@ -37,7 +37,7 @@ extension [UInt8] {
     }
 }
 
-/// Bytes that nobody means: each is decoded or refused, and neither crashes nor passes for what it was made of. `.ci/fuzz` asks
+/// Bytes without a meaning: each is decoded or refused, and neither crashes nor passes for what it was made of. `.ci/fuzz` asks
 /// the same of millions of inputs.
 @Suite struct MutationTests {
     @Test("mutated attestation objects and client data are read as what they are, or refused", arguments: 0..<8)

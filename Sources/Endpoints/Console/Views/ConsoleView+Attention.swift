@@ -10,7 +10,7 @@ extension ConsoleView {
         let canCommit: Bool
         /// Since when a new signing key is overdue.
         let keyOverdueSince: Instant?
-        /// Whether the clock has jumped, so that nobody knows the time.
+        /// Whether the clock has jumped, so that the time is uncertain.
         let isClockInDoubt: Bool
     }
 
@@ -48,10 +48,11 @@ extension ConsoleView {
                 """)
         }
         if let lead = endpoints.machine.clockLead() {
+            let difference = Self.span(.milliseconds(Int64(abs(lead) * 1000)))
             sentences.append(
                 """
-                \(badge: "clock", .bad) It is \(Self.span(.milliseconds(Int64(abs(lead) * 1000)))) \(sentence: lead < 0 ? "behind" : "ahead of") \
-                the database's: let every node and the database keep time by NTP.
+                \(badge: "clock", .bad) It is \(difference) \(sentence: lead < 0 ? "behind" : "ahead of") the database's: let \
+                every node and the database keep time by NTP.
                 """)
         }
         return sentences

@@ -168,8 +168,7 @@ extension ConsoleView {
         return stay.keyNames[id].map { "admin key \(name: $0) (\(code: id))" } ?? "admin key \(code: id)"
     }
 
-    /// The actor of an event. A session that ends by a rule is found to have ended by a request, whose sender has not asked for
-    /// that.
+    /// The actor of an event. A request finds that a session has ended by a rule, and its sender has not asked for the end.
     private func actor(of event: AuditEvent) -> ConsoleText {
         let byRule: Set<EndReason> = [
             .idleExpired, .maxLifetimeReached, .refreshTokenReused, .codeReused, .presenceLost,

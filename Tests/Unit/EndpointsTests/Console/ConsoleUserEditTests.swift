@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func aKeyOfTheHelpDeskEditsNobody() async throws {
+    @Test func aKeyOfTheHelpDeskEditsNoUser() async throws {
         try await ConsoleBrowser.with(.support) { browser, stage in
             let (path, page) = try await Self.page(of: browser, stage)
             #expect(!page.words.contains("Change the profile"))

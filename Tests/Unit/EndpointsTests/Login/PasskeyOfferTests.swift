@@ -12,7 +12,7 @@ import WebAuthnFixture
     private static let cookie = "__Host-sojourn-offered"
     private static let policy = PasskeyPolicy(rpID: "example.org", origins: ["https://example.org"])
 
-    /// Gives `body` a client whose users log in by password and passkey, and anna's phone.
+    /// Gives `body` a client with logins by password and passkey, and anna's phone.
     private static func with(
         _ session: String = "shared", methods: String = #"["password","passkey"]"#,
         _ body: (HostedLogin, Browser, Tokens) async throws -> Void

@@ -78,7 +78,7 @@ import WebAuthnFixture
         }
     }
 
-    @Test("a session whose only proof is a passkey is not told to log in again", arguments: [true, false])
+    @Test("a session with a passkey as its only proof is not told to log in again", arguments: [true, false])
     func noLogin(hasPasskey: Bool) async throws {
         try await EndpointsFixture.withPasskeys { stage in
             _ = await stage.admin(.post, "/admin/v1/users", #"{"username":"mia"}"#)

@@ -68,7 +68,7 @@ enum CeremonyProperties {
         guard let credential = data.credential, let new = registered(bytes, credential.id) else { return nil }
         guard data.rpIDHash == sha256(Array("example.org".utf8)), data.flags.contains([.userPresent, .userVerified]),
             new.id == credential.id, new.publicKey == credential.publicKey
-        else { return "a registration that nobody has made: \(new)" }
+        else { return "a registration that no authenticator has made: \(new)" }
         return nil
     }
 
