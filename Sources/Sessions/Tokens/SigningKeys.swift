@@ -214,8 +214,7 @@ public final class SigningKeys: Sendable {
 
     /// Since when the next signing key is overdue, if it is: maintenance makes it a day before it has to sign.
     public func overdueSince(at now: Instant) -> Instant? {
-        let made = all.filter { $0.algorithm == algorithm.rawValue && $0.createdAt <= now }
-        guard let newest = made.map(\.activeFrom).max() else { return nil }
+        guard let newest = Self.newestStart(of: all, algorithm: algorithm.rawValue, at: now) else { return nil }
         let due = newest + rotation
         return due <= now ? due : nil
     }
@@ -287,14 +286,21 @@ public final class SigningKeys: Sendable {
         }
     }
 
-    /// Returns true if a new key is due. Keys dated in the future are ignored, because a clock that was set back would
-    /// otherwise delay the next key for years.
+    /// Returns true if a new key is due.
     private static func isNewKeyDue(
         _ keys: [StoredSigningKey], algorithm: String, rotation: Duration, at now: Instant
     ) -> Bool {
-        let made = keys.filter { $0.algorithm == algorithm && $0.createdAt <= now }
-        guard let newest = made.max(by: { $0.activeFrom < $1.activeFrom }) else { return true }
-        return now >= newest.activeFrom + (rotation - publicationLead)
+        guard let newest = newestStart(of: keys, algorithm: algorithm, at: now) else { return true }
+        return now >= newest + (rotation - publicationLead)
+    }
+
+    /// When the newest key begins to sign; nil: there is none. Keys dated in the future are ignored, because a clock that was set
+    /// back would otherwise delay the next key for years. A day is no such future: another node's clock may be ahead, and it may
+    /// have made the first key between the look at this clock and the look at the keys.
+    private static func newestStart(
+        of keys: [StoredSigningKey], algorithm: String, at now: Instant
+    ) -> Instant? {
+        keys.lazy.filter { $0.algorithm == algorithm && $0.createdAt <= now + publicationLead }.map(\.activeFrom).max()
     }
 
     private static func add(

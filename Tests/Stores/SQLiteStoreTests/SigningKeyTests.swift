@@ -188,6 +188,17 @@ struct SigningKeyTests {
         }
     }
 
+    /// Several nodes start at once: one has looked at its clock, and then another one makes the first key, a second later or by a
+    /// clock that is ahead.
+    @Test(arguments: [1, 3600, day]) func keyOfANodeWithAClockAhead_isTheFirstOneOfAll(seconds: Int64) async throws {
+        try await withFixture { stage in
+            let first = stage.keys.all.map(\.id)
+            try await stage.keys.maintain(at: stage.clock.now + .seconds(-seconds))
+            #expect(first.count == 1 && stage.keys.all.map(\.id) == first)
+            #expect(stage.keys.overdueSince(at: stage.clock.now + .seconds(-seconds)) == nil)
+        }
+    }
+
     @Test func clockThatWasYearsAhead_doesNotStopTheRotation() async throws {
         try await withFixture { stage in
             stage.clock.advance(by: .seconds(-1000 * Self.day))
