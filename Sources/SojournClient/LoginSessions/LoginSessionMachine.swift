@@ -7,6 +7,7 @@
 /// - The session ends on the device alone only while no act that can let a device in is without its answer.
 /// - After `stop` no act that can let a device in is sent.
 /// - What is no word of the server changes nothing.
+/// - The result of an attempt at a second factor comes before the status to which it has led.
 ///
 /// The driver calls `begin` for an act, and then, until `finish`: `send` asks whether the request may go out, `take` takes its
 /// answer and returns the next step. What the server tells on its own goes to `observe`.
@@ -218,6 +219,7 @@ package struct LoginSessionMachine: Hashable, Sendable {
     /// Takes what the server tells of the login.
     package mutating func observe(_ found: LoginStatus) {
         guard found.rank > status.rank else { return }
+        endAttempt(seeing: found)
         status = found
         if found.isFinal { unresolved = [] }
         events.append(.state(found))
@@ -226,6 +228,15 @@ package struct LoginSessionMachine: Hashable, Sendable {
         case .secondFactor: events.append(.secondFactor(.requested, expectsInput: true))
         case nil: break
         }
+    }
+
+    /// Ends the attempt at a second factor that led to `found`, because a poll can overtake the answer to the attempt. The answer
+    /// ends the call alone then.
+    private mutating func endAttempt(seeing found: LoginStatus) {
+        let attempt = Act.prove(attempt: attempts)
+        let isFailed = found.cause == "second_factor_failed"
+        guard isFailed || Self.isReached(attempt, found), underWay.remove(attempt) != nil else { return }
+        events.append(.secondFactor(isFailed ? .failed(attemptsLeft: 0) : .succeeded, expectsInput: false))
     }
 
     /// Takes the end of the phone's own session, which ends the login as well.
@@ -241,7 +252,7 @@ package struct LoginSessionMachine: Hashable, Sendable {
         finish(.claim, .refused(cause), seeing: LoginStatus(.error, history: .error, cause: cause))
     }
 
-    /// Ends an act. The result of an attempt comes before the status that follows from it.
+    /// Ends an act. The result of an attempt comes before the status that is learnt with it.
     private mutating func finish(
         _ act: Act, _ outcome: Outcome, attemptsLeft: Int? = nil, seeing found: LoginStatus? = nil
     ) -> Step {

@@ -341,7 +341,14 @@ struct LoginSessionWorld: Hashable {
                 }
                 if !isKnown, !isOwn { violation = "the server never was there: \(status)" }
             case .secondFactor(.requested, _), .confirm: break
-            case .secondFactor: results += 1
+            case .secondFactor(let result, _):
+                results += 1
+                // An end that another act led to does not tell how the attempt went.
+                let hasLed = shown.state == .active || shown.history == .loggedInOneShot
+                let hasFailed = shown.cause == "second_factor_failed"
+                if result == .succeeded && hasLed || result == .failed(attemptsLeft: 0) && hasFailed {
+                    violation = "a result comes after its status"
+                }
             }
         }
         if shown != machine.status { violation = "a status is not told" }
