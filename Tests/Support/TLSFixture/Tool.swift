@@ -43,7 +43,7 @@ public struct Tool {
         posix_spawn_file_actions_adddup2(&actions, inputEnds[0], 0)
         posix_spawn_file_actions_adddup2(&actions, outputEnds[1], 1)
         posix_spawn_file_actions_adddup2(&actions, outputEnds[1], 2)
-        let all = ["timeout", "120"] + words
+        let all = ["timeout", "300"] + words
         var arguments: [UnsafeMutablePointer<CChar>?] = all.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var pid: pid_t = 0

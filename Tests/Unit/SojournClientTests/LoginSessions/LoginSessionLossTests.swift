@@ -110,7 +110,7 @@ struct LoginSessionLossTests {
         let gate = Gate()
         // A look that was answered before the confirmation comes back after it.
         phone.wire.next(Wire.holdAnswer(gate))
-        await phone.pass("it looks", atMost: 5) { await gate.waiting == 1 }
+        await phone.pass("it looks", atMost: 40) { await gate.waiting == 1 }
         try await session.confirm(number: 42)
         await gate.open()
         await whileOthersRun()
