@@ -151,6 +151,7 @@ public final class Endpoints: Sendable {
     {
         switch await streamingAnswer(call) {
         case .whole(var answer):
+            appendNonce(to: &answer, call.request)
             finish(&answer, call.request, call.caller, id, route, start)
             return .whole(answer)
         case .stream(var stream):

@@ -48,9 +48,10 @@ extension Endpoints {
     }
 
     /// Returns true if the answer may wait. Only such answers count against the limit of streaming replies; a page without
-    /// `wait` does not.
+    /// `wait` does not, nor does a poll with `returnImmediately`.
     static func waits(_ request: Request) -> Bool {
-        acceptsEvents(request) || request.target.query?.contains("wait") == true
+        if request.method == .post { return !asksForImmediateAnswer(request) }
+        return acceptsEvents(request) || request.target.query?.contains("wait") == true
     }
 
     static func acceptsEvents(_ request: Request) -> Bool {

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import JSON
 internal import Sessions
 
 /// The status of a stream, its verification, and its events for a receiver that polls.
@@ -6,6 +7,10 @@ extension Endpoints {
     static let eventStreamStatusPath = "/ssf/status"
     static let eventStreamVerificationPath = "/ssf/verify"
     static let eventStreamPollPath = "/ssf/poll"
+    /// For how long a poll without `returnImmediately` waits: less than the minute after which proxies give up.
+    static let pollWait = Duration.seconds(30)
+    /// The longest poll that is looked at before its caller is known.
+    private static let pollBytesMax = 16_384
 
     /// `GET /ssf/status?stream_id=` (OpenID Shared Signals Framework 1.0 section 8.1.2).
     func eventStreamStatus(_ call: Call, _ client: ClientToken) async throws -> Response {
@@ -37,12 +42,12 @@ extension Endpoints {
         return .noContent
     }
 
-    /// `POST /ssf/poll` (RFC 8936 section 2): takes acknowledgements, and answers the events that wait. It answers at once, also
-    /// without `returnImmediately`.
+    /// `POST /ssf/poll` (RFC 8936 section 2): takes acknowledgements, and answers the events that wait. Without
+    /// `returnImmediately` an answer without events waits for the first one.
     func pollEventStream(_ call: Call, _ client: ClientToken) async throws -> Response {
         let members = try Members(
             call, known: ["maxEvents", "returnImmediately", "ack", "setErrs"], mayBeMissing: true)
-        _ = try members.bool("returnImmediately")
+        let isImmediate = try members.bool("returnImmediately") ?? false
         var refused: Set<String> = []
         if members.contains("setErrs") { refused = Set(try members.requiredJSON("setErrs").keys) }
         let poll = StreamPoll(
@@ -51,8 +56,17 @@ extension Endpoints {
             }
                 ?? EventStreamService.pollMax,
             acknowledged: Set(try members.strings("ack") ?? []), refused: refused)
-        let events = try await services.eventStreams.poll(poll, of: client.clientID, by: call.origin)
+        let events = try await services.eventStreams.poll(
+            poll, of: client.clientID, by: call.origin, patience: isImmediate ? .zero : Self.pollWait)
         return try .json(PollAnswer(events))
+    }
+
+    /// Whether a poll has `returnImmediately`. A very long one counts as one that waits.
+    static func asksForImmediateAnswer(_ request: Request) -> Bool {
+        guard request.body.count <= pollBytesMax, let members = try? StrictJSON.object(request.body) else {
+            return false
+        }
+        return members["returnImmediately"] == .bool(true)
     }
 }
 

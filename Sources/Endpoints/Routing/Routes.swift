@@ -98,7 +98,9 @@ extension Route {
             .post, Endpoints.eventStreamStatusPath, .client(manager) { try await $0.changeEventStreamStatus($1, $2) }),
         Route(
             .post, Endpoints.eventStreamVerificationPath, .client(manager) { try await $0.verifyEventStream($1, $2) }),
-        Route(.post, Endpoints.eventStreamPollPath, .client(manager) { try await $0.pollEventStream($1, $2) }),
+        Route(
+            .post, Endpoints.eventStreamPollPath, mayWait: true,
+            .client(manager) { try await $0.pollEventStream($1, $2) }),
     ]
 
     /// The calls of apps and proxies.

@@ -30,10 +30,28 @@ extension EventStreamService {
     /// The pages of the trail that one poll reads. Most events of the trail are for no receiver.
     private static let pageCountMax = 25
 
-    /// Removes what the receiver has acknowledged, and answers the events that wait.
+    /// The pause between two looks of a poll that waits, as between two looks of a push.
+    static let pollPause = Duration.seconds(1)
+
+    /// Removes what the receiver has acknowledged, and answers the events that wait. If none waits, it waits for the first one,
+    /// at most for `patience` or until the task is cancelled. A poll for no events never waits.
     ///
     /// Events are removed from the oldest on. One that is acknowledged while an older one waits is sent again, until both are.
     public func poll(
+        _ poll: StreamPoll, of clientID: String, by origin: Origin, patience: Duration
+    ) async throws(ServiceError) -> PolledEvents {
+        let deadline = now() + patience
+        while true {
+            let events = try await pollOnce(poll, of: clientID, by: origin)
+            let left = deadline - now()
+            let isOver = !events.tokens.isEmpty || poll.limit == 0 || left <= .zero || Task.isCancelled
+            if isOver { return events }
+            // What is left of the trail is read at once.
+            if !events.isMore { await sleep(min(left, Self.pollPause)) }
+        }
+    }
+
+    private func pollOnce(
         _ poll: StreamPoll, of clientID: String, by origin: Origin
     ) async throws(ServiceError) -> PolledEvents {
         let client = try await inStore { () async throws(StoreError) in try await store.client(clientID) }

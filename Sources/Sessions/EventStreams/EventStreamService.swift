@@ -6,11 +6,17 @@ public final class EventStreamService: UseCase {
     let context: ServiceContext
     /// Opens what receivers want to see in the field `Authorization`.
     public let secrets: StreamSecrets
+    let now: @Sendable () -> ContinuousClock.Instant
+    let sleep: @Sendable (Duration) async -> Void
 
-    /// The service over `context`.
-    public init(_ context: ServiceContext) {
+    /// The service over `context`. A poll that waits reads the time by `now`, and waits by `sleep`.
+    public init(
+        _ context: ServiceContext, now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now },
+        sleep: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
+    ) {
         self.context = context
         secrets = context.streamSecrets
+        (self.now, self.sleep) = (now, sleep)
     }
 
     /// What a receiver wants of its stream. A member without a value stays as it is.

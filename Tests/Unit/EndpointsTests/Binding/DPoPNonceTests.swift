@@ -35,6 +35,18 @@ import Testing
         }
     }
 
+    @Test func anAnswerThatMayWaitHasANonceToo() async throws {
+        try await EndpointsFixture.with(proofs: DPoPPolicy(nonce: .required)) { stage in
+            let device = ProvingDevice()
+            let nonce = await stage.call(.get, "/v1/me", token: "x", by: device).field("DPoP-Nonce")
+            let tokens = try await stage.logIn(device, nonce: nonce)
+            stage.moveClock(to: 60)
+            let answer = await stage.call(
+                .get, "/v1/me/logins?wait=1", token: tokens.access, by: device, nonce: nonce)
+            #expect(answer.status == 200 && answer.field("DPoP-Nonce") != nil)
+        }
+    }
+
     @Test func aNonceIsGoodForAWhile() async throws {
         try await EndpointsFixture.with(proofs: DPoPPolicy(nonce: .required)) { stage in
             let device = ProvingDevice()

@@ -57,8 +57,9 @@ struct EventStreamFixture {
         return try #require(answer.string("stream_id"))
     }
 
-    /// The events that a poll answers, in their order.
-    func poll(_ body: String = "{}") async throws -> [ReceivedEvent] {
+    /// The events that a poll answers at once, in their order; `members` are those of the poll.
+    func poll(_ members: String = "") async throws -> [ReceivedEvent] {
+        let body = #"{"returnImmediately":true\#(members.isEmpty ? "" : ",")\#(members)}"#
         let answer = await call(.post, "/ssf/poll", body)
         #expect(answer.status == 200, "\(answer.text)")
         guard case .object(let sets)? = answer.value(["sets"]) else { return [] }
@@ -67,9 +68,9 @@ struct EventStreamFixture {
         }
     }
 
-    /// The path of an event that a poll acknowledges.
+    /// The member of a poll that acknowledges these events.
     func acknowledge(_ events: [ReceivedEvent]) -> String {
-        #"{"ack":[\#(events.map { "\"\($0.id)\"" }.joined(separator: ","))]}"#
+        #""ack":[\#(events.map { "\"\($0.id)\"" }.joined(separator: ","))]"#
     }
 }
 

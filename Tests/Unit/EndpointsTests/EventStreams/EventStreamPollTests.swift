@@ -1,0 +1,148 @@
+import HTTP
+import Locks
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// Polls that wait for an event (RFC 8936 section 2.2).
+struct EventStreamPollTests {
+    /// Time that passes only while a poll waits.
+    private final class Pauses: Sendable {
+        private let state = Locked((now: ContinuousClock.now, pauses: [Duration]()))
+
+        var all: [Duration] { state.withLock { $0.pauses } }
+
+        /// A service whose polls wait in this time. `deed` happens in each pause, with its number.
+        func service(
+            of receiver: EventStreamFixture, _ deed: @escaping @Sendable (Int) async -> Void = { _ in }
+        ) -> EventStreamService {
+            EventStreamService(
+                receiver.stage.context, now: { self.state.withLock { $0.now } },
+                sleep: { duration in
+                    let number = self.state.withLock { state in
+                        state.now += duration
+                        state.pauses.append(duration)
+                        return state.pauses.count
+                    }
+                    await deed(number)
+                })
+        }
+    }
+
+    private static let poll = StreamPoll(limit: 100)
+
+    private func wait(_ service: EventStreamService, _ poll: StreamPoll = poll) async throws -> [String] {
+        let origin = Origin(actor: "client:siem")
+        return try await service.poll(poll, of: "siem", by: origin, patience: Endpoints.pollWait).tokens.map(\.id)
+    }
+
+    @Test func pollWithoutEvents_waitsForTheFirst() async throws {
+        try await EventStreamFixture.with { receiver in
+            _ = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
+            let (stage, pauses) = (receiver.stage, Pauses())
+            let service = pauses.service(of: receiver) { number in
+                if number == 3 { _ = try? await stage.logIn() }
+            }
+            let events = try await wait(service)
+            #expect(try await events == receiver.poll().map(\.id) && events.count == 1)
+            #expect(pauses.all == Array(repeating: .seconds(1), count: 3))
+            // What waits already is answered without a pause.
+            #expect(try await wait(service) == events && pauses.all.count == 3)
+        }
+    }
+
+    @Test func eventAfterManyOfNoInterest_isFoundWithoutAPause() async throws {
+        try await EventStreamFixture.with { receiver in
+            _ = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
+            let (context, pauses) = (receiver.stage.context, Pauses())
+            let other = AuditEvent(.eventStreamChanged, at: context.clock.now, by: Origin(actor: "system"))
+            // More than one look reads.
+            try await context.store.append(Array(repeating: other, count: 5200))
+            _ = try await receiver.stage.logIn()
+            #expect(try await wait(pauses.service(of: receiver)).count == 1 && pauses.all.isEmpty)
+        }
+    }
+
+    @Test func pollThatWaits_isEmptyAfterItsTime() async throws {
+        try await EventStreamFixture.with { receiver in
+            _ = try await receiver.make()
+            let pauses = Pauses()
+            #expect(try await wait(pauses.service(of: receiver)).isEmpty)
+            #expect(pauses.all.reduce(.zero, +) == .seconds(30))
+        }
+    }
+
+    @Test func acknowledgementAlone_doesNotWait() async throws {
+        try await EventStreamFixture.with { receiver in
+            _ = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
+            _ = try await receiver.stage.logIn()
+            let event = try #require(try await receiver.poll().first)
+            let pauses = Pauses()
+            let service = pauses.service(of: receiver)
+            #expect(try await wait(service, StreamPoll(limit: 0, acknowledged: [event.id])).isEmpty)
+            #expect(try await receiver.poll().isEmpty)
+            #expect(pauses.all.isEmpty)
+        }
+    }
+
+    @Test func streamThatIsDeletedMeanwhile_endsThePoll() async throws {
+        try await EventStreamFixture.with { receiver in
+            _ = try await receiver.make()
+            let (stage, pauses) = (receiver.stage, Pauses())
+            let service = pauses.service(of: receiver) { _ in
+                _ = await stage.admin(.delete, "/admin/v1/event-streams/siem")
+            }
+            await #expect(throws: ServiceError.self) { try await wait(service) }
+            #expect(pauses.all.count == 1)
+        }
+    }
+
+    @Test func streamThatIsPausedMeanwhile_tellsNothing() async throws {
+        try await EventStreamFixture.with { receiver in
+            let id = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
+            let (stage, pauses) = (receiver.stage, Pauses())
+            let service = pauses.service(of: receiver) { number in
+                guard number == 1 else { return }
+                _ = await receiver.call(.post, "/ssf/status", #"{"stream_id":"\#(id)","status":"paused"}"#)
+                _ = try? await stage.logIn()
+            }
+            #expect(try await wait(service).isEmpty)
+            _ = await receiver.call(.post, "/ssf/status", #"{"stream_id":"\#(id)","status":"enabled"}"#)
+            #expect(try await receiver.poll().count == 1)
+        }
+    }
+
+    @Test func clientThatDisconnects_endsThePoll() async throws {
+        try await EventStreamFixture.with { receiver in
+            _ = try await receiver.make()
+            let (hasBegun, begin) = AsyncStream.makeStream(of: Void.self)
+            let pauses = Pauses()
+            let service = pauses.service(of: receiver) { _ in
+                begin.yield()
+                try? await Task.sleep(for: .seconds(3600))
+            }
+            let waiting = Task { try await wait(service) }
+            for await _ in hasBegun { break }
+            waiting.cancel()
+            #expect(try await waiting.value.isEmpty && pauses.all.count == 1)
+        }
+    }
+
+    @Test(arguments: [
+        ("", true), ("{}", true), (#"{"returnImmediately":false}"#, true), (#"{"returnImmediately":"true"}"#, true),
+        ("{", true), (#"{"returnImmediately":true}"#, false), (#"{"ack":["a"],"returnImmediately":true}"#, false),
+    ])
+    func onlyAPollThatMayWait_countsAsOne(body: String, mayWait: Bool) async throws {
+        try await EventStreamFixture.with { receiver in
+            let request = Request(.post, "/ssf/poll", fields: [:], body: Array(body.utf8))
+            let caller = Caller(remoteAddress: "192.0.2.1", listener: .public)
+            switch receiver.stage.endpoints.reply(to: request, from: caller) {
+            case .streaming(let reply):
+                #expect(mayWait && reply.longestWait > Endpoints.pollWait)
+            case .later: #expect(!mayWait)
+            case .now: Issue.record("it is answered without its caller")
+            }
+        }
+    }
+}
