@@ -1,6 +1,6 @@
 // A server on 127.0.0.1 that answers whatever a test tells it to, HTTP or not. It shares no code with anything that is tested.
 
-import Dispatch
+import Foundation
 import Glibc
 import Locks
 
@@ -57,7 +57,8 @@ public final class HostileServer: Sendable {
             return UInt16(bigEndian: pointer.pointee.sin_port)
         }
         self.answer = answer
-        DispatchQueue(label: "hostile").async { [self] in accept() }
+        // Threads of its own, because those of Dispatch are few, and each connection keeps one.
+        Thread.detachNewThread { [self] in accept() }
     }
 
     /// Ends it, and all its connections.
@@ -69,7 +70,7 @@ public final class HostileServer: Sendable {
     private func accept() {
         while case let connection = Glibc.accept(listener, nil, nil), connection >= 0 {
             open.withLock { _ = $0.insert(connection) }
-            DispatchQueue(label: "hostile-connection").async { [self] in
+            Thread.detachNewThread { [self] in
                 serve(connection)
                 open.withLock { _ = $0.remove(connection) }
                 close(connection)
