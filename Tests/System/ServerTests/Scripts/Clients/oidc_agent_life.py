@@ -25,7 +25,7 @@ def life(run, secret, user):
         "--cert-path=" + os.environ["SSL_CERT_FILE"], "--pw-env", "--prompt=none", "--confirm-yes")
     seen = []
     for _ in range(3):
-        token = run("oidc-token", "account")
+        token = run("oidc-token", "account", "--time=2")
         assert requests.get(stage.PUBLIC + "/v1/me", headers={"Authorization": "Bearer " + token}).ok
         assert token not in seen, "it was not renewed"
         seen.append(token)

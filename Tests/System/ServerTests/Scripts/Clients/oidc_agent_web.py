@@ -56,7 +56,7 @@ def life(agent, secret, user):
         process.kill()
     tokens = set()
     for _ in range(2):
-        token = agent.run("oidc-token", "account")
+        token = agent.run("oidc-token", "account", "--time=2")
         assert requests.get(stage.PUBLIC + "/v1/me", headers={"Authorization": "Bearer " + token}).ok
         tokens.add(token)
         stage.wait_for_expiry()

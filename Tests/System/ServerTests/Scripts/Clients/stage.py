@@ -18,8 +18,9 @@ ID_TOKENS = os.environ["SOJOURN_ID_TOKENS"].split()
 IDENTIFIED = "otto@example.org"
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 PASSWORD = "correct horse"
-#: Seconds. How long an access token of the clients here lives: long enough for a call, short enough to wait for its end.
-LIFETIME = 2
+#: Seconds. How long an access token of the clients here lives: long enough for a call on a busy machine, short enough to
+#: wait for its end.
+LIFETIME = 5
 
 
 def admin(method, path, body=None):
