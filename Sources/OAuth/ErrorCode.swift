@@ -52,11 +52,6 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     /// The access token has not the required scope.
     case insufficientScope = "insufficient_scope"
 
-    // RFC 7009 §2.2.1
-
-    /// Tokens of this type cannot be revoked.
-    case unsupportedTokenType = "unsupported_token_type"
-
     // RFC 8693 §2.2.2
 
     /// The audience or resource is unknown, or not allowed.

@@ -51,7 +51,7 @@ public enum ClientColumns {
         "require_pushed_authorization_requests", "browser_session", "login_methods", "backchannel_logout_uri",
         "initiate_login_uri", "remote_scope", "apple_app_ids", "android_apps", "backchannel_logout_session_required",
         "id_token_signed_response_alg", "event_stream", "backchannel_token_delivery_mode",
-        "backchannel_client_notification_endpoint")
+        "backchannel_client_notification_endpoint", "token_epoch")
 
     /// Reads the columns of a client.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Client {
@@ -109,6 +109,7 @@ public enum ClientColumns {
         }
         client.backchannel.deliveryMode = try row.word(as: BackchannelRegistration.DeliveryMode.self)
         client.backchannel.notificationEndpoint = row.optionalText()
+        client.tokenEpoch = row.integer()
         return client
     }
 
@@ -157,5 +158,6 @@ public enum ClientColumns {
         row.add(client.eventStream?.text)
         row.add(client.backchannel.deliveryMode)
         row.add(client.backchannel.notificationEndpoint)
+        row.add(client.tokenEpoch)
     }
 }

@@ -4,8 +4,8 @@ public import Sessions
 public enum EventColumns {
     /// The columns in the order of `read`, without the event's number.
     public static let all = Columns(
-        "kind", "occurred_at", "actor", "user_id", "session_id", "client_id", "device_id", "reason", "remote_address",
-        "request_id", "revokes", "revoked_at", "revoked_until")
+        "kind", "occurred_at", "actor", "user_id", "session_id", "client_id", "device_id", "token_id",
+        "token_epoch", "reason", "remote_address", "request_id", "revokes", "revoked_at", "revoked_until")
 
     /// The SQL condition for events that `ImportLedger` records and that belong to no user.
     public static let isGeneral = "kind IN (\(list(ImportLedger.generalKinds)))"
@@ -31,11 +31,14 @@ public enum EventColumns {
         let sessionID = try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in try row.identifier() }
         let clientID = row.optionalText()
         let deviceID = row.optionalText()
+        let tokenID = row.optionalText()
+        let tokenEpoch = row.optional { row in row.integer() }
         let reason = row.optionalText()
         let origin = Origin(actor: actor, remoteAddress: row.optionalText(), requestID: row.optionalText())
-        let event = AuditEvent(
+        var event = AuditEvent(
             kind, at: at, by: origin, userID: userID, sessionID: sessionID, clientID: clientID, deviceID: deviceID,
             reason: reason)
+        (event.tokenID, event.tokenEpoch) = (tokenID, tokenEpoch)
         let revokes = try row.optional { (row) throws(CorruptRow) in try row.word(as: Revocation.Kind.self) }
         let (since, until) = (row.optional { row in row.instant() }, row.optional { row in row.instant() })
         guard let revokes, let since, let until else { return RecordedEvent(id: number, event: event) }
@@ -52,6 +55,8 @@ public enum EventColumns {
         row.add(event.sessionID)
         row.add(event.clientID)
         row.add(event.deviceID)
+        row.add(event.tokenID)
+        row.add(event.tokenEpoch)
         row.add(event.reason)
         row.add(event.remoteAddress)
         row.add(event.requestID)

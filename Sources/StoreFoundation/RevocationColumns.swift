@@ -4,7 +4,8 @@ public import Sessions
 public enum RevocationColumns {
     /// The columns in the order of `read`, without the number.
     public static let all = Columns(
-        "kind", "revoked_at", "matters_until", "user_id", "session_id", "client_id", "reason")
+        "kind", "revoked_at", "matters_until", "user_id", "session_id", "client_id", "token_id", "token_epoch",
+        "reason")
 
     /// Reads the number and the columns of a revocation.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Revocation {
@@ -13,9 +14,13 @@ public enum RevocationColumns {
         let (at, until) = (row.instant(), row.instant())
         let userID = try row.optional { (row) throws(CorruptRow) -> Identifier<User> in try row.identifier() }
         let sessionID = try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in try row.identifier() }
-        return Revocation(
-            number: number, kind, at: at, until: until, userID: userID, sessionID: sessionID,
-            clientID: row.optionalText(), reason: row.optionalText())
+        let (clientID, tokenID) = (row.optionalText(), row.optionalText())
+        let tokenEpoch = row.optional { row in row.integer() }
+        var revocation = Revocation(
+            number: number, kind, at: at, until: until, userID: userID, sessionID: sessionID, clientID: clientID,
+            reason: row.optionalText())
+        (revocation.tokenID, revocation.tokenEpoch) = (tokenID, tokenEpoch)
+        return revocation
     }
 
     /// Writes all columns of a revocation, without its number.
@@ -26,6 +31,8 @@ public enum RevocationColumns {
         row.add(revocation.userID)
         row.add(revocation.sessionID)
         row.add(revocation.clientID)
+        row.add(revocation.tokenID)
+        row.add(revocation.tokenEpoch)
         row.add(revocation.reason)
     }
 }

@@ -69,8 +69,8 @@ extension Importer {
         let known = replaces ? [] : Set(try await store.clients().map(\.id))
         try await catchUp()
         var catalogue = CatalogueImport(
-            isTaken: isNew || replaces, memory: ledger, known: known, hasSessions: try await hasSessions(),
-            policy: RefreshPolicy(absoluteMaximum: absoluteMaximum), now: now)
+            isTaken: isNew || replaces, memory: ledger, known: known, isForgetful: replaces && !isNew,
+            hasSessions: try await hasSessions(), policy: RefreshPolicy(absoluteMaximum: absoluteMaximum), now: now)
         catalogue.settings = settings.map(\.settings)
         catalogue.clients = clients.map(\.client)
         switch try await store.updateCatalogue({ [catalogue] in catalogue.apply(to: &$0) }) {

@@ -56,6 +56,7 @@ extension Client {
             refreshAfter: try line.optionalDuration("refresh_after"), createdAt: try line.instant("created_at"),
             epoch: try line.integer("epoch"), dpop: try line.optionalWord("dpop") ?? .optional,
             userPresenceMaxAge: try line.optionalDuration("user_presence_max_age"))
+        tokenEpoch = try line.optionalInteger("token_epoch") ?? epoch
         guard authenticationMethod.hasSecret == (secretHash != nil) else {
             throw LineProblem("'secret_hash' and 'token_endpoint_auth_method' contradict each other")
         }
@@ -97,6 +98,7 @@ extension Client {
         members.add("refresh_after", refreshAfter)
         members.add("created_at", createdAt)
         members.add("epoch", epoch)
+        members.add("token_epoch", tokenEpoch)
         members.add("dpop", dpop.rawValue)
         members.add("user_presence_max_age", userPresenceMaxAge)
         if appData != .ignore { members.add("app_data", appData.rawValue) }

@@ -32,7 +32,7 @@ CREATE TABLE settings (
     served_max_seconds bigint, -- absolute maximum in the file of the node that started last; null before the first start
     earlier_tokens_end_at bigint, -- when the last token expires that was issued before lifetimes were shortened
     -- "Revoke all"
-    epoch bigint NOT NULL, -- counts "revoke all" and new clients
+    epoch bigint NOT NULL, -- counts "revoke all", new clients, and ended secrets and keys of clients
     revoked_before_epoch bigint, -- sessions with a smaller epoch are over
     revoked_before_at bigint
 );
@@ -47,6 +47,7 @@ CREATE TABLE clients (
     name text,
     created_at bigint NOT NULL,
     epoch bigint NOT NULL, -- of the settings when the client was made
+    token_epoch bigint NOT NULL, -- tokens that the client got for itself in an earlier epoch are over
     -- How the client authenticates
     authentication_method text NOT NULL,
     secret_hash bytea,
@@ -246,7 +247,7 @@ CREATE TABLE foreign_tokens (
 -- Finds the waiting tokens of a user, which are deleted when the user's sessions are ended.
 CREATE INDEX foreign_tokens_waiting ON foreign_tokens (user_id) WHERE session_id IS NULL;
 
--- ID tokens and assertions that were used, so that no node accepts one twice.
+-- ID tokens and assertions that were used, so that no node accepts one twice, and tokens of clients that were revoked.
 CREATE TABLE used_tokens (
     digest bytea PRIMARY KEY,
     good_until bigint NOT NULL -- from then on the token is refused because of its age
@@ -362,6 +363,8 @@ CREATE TABLE audit_events (
     session_id uuid,
     client_id text,
     device_id text,
+    token_id text, -- `jti` of a token that a client got for itself
+    token_epoch bigint, -- tokens that clients got for themselves in an earlier epoch are over
     reason text,
     -- The revocation that resource servers read about the event; null: it revokes nothing
     revokes text, -- kind of the revocation
@@ -384,6 +387,8 @@ CREATE TABLE revocations (
     user_id uuid,
     session_id uuid,
     client_id text,
+    token_id text, -- `jti`
+    token_epoch bigint, -- concerns tokens that clients got for themselves in an earlier epoch
     reason text
 );
 

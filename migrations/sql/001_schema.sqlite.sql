@@ -27,7 +27,7 @@ CREATE TABLE settings (
     served_max_seconds INTEGER, -- absolute maximum in the file of the node that started last; null before the first start
     earlier_tokens_end_at INTEGER, -- when the last token expires that was issued before lifetimes were shortened
     -- "Revoke all"
-    epoch INTEGER NOT NULL, -- counts "revoke all" and new clients
+    epoch INTEGER NOT NULL, -- counts "revoke all", new clients, and ended secrets and keys of clients
     revoked_before_epoch INTEGER, -- sessions with a smaller epoch are over
     revoked_before_at INTEGER
 ) STRICT;
@@ -37,6 +37,7 @@ CREATE TABLE clients (
     name TEXT,
     created_at INTEGER NOT NULL,
     epoch INTEGER NOT NULL, -- of the settings when the client was made
+    token_epoch INTEGER NOT NULL, -- tokens that the client got for itself in an earlier epoch are over
     -- How the client authenticates
     authentication_method TEXT NOT NULL,
     secret_hash BLOB,
@@ -240,7 +241,7 @@ CREATE TABLE foreign_tokens (
 -- Finds the waiting tokens of a user, which are deleted when the user's sessions are ended.
 CREATE INDEX foreign_tokens_waiting ON foreign_tokens (user_id) WHERE session_id IS NULL;
 
--- ID tokens and assertions that were used, so that no node accepts one twice.
+-- ID tokens and assertions that were used, so that no node accepts one twice, and tokens of clients that were revoked.
 CREATE TABLE used_tokens (
     digest BLOB PRIMARY KEY,
     good_until INTEGER NOT NULL -- from then on the token is refused because of its age
@@ -357,6 +358,8 @@ CREATE TABLE audit_events (
     session_id BLOB,
     client_id TEXT,
     device_id TEXT,
+    token_id TEXT, -- `jti` of a token that a client got for itself
+    token_epoch INTEGER, -- tokens that clients got for themselves in an earlier epoch are over
     reason TEXT,
     -- The revocation that resource servers read about the event; null: it revokes nothing
     revokes TEXT, -- kind of the revocation
@@ -379,6 +382,8 @@ CREATE TABLE revocations (
     user_id BLOB,
     session_id BLOB,
     client_id TEXT,
+    token_id TEXT, -- `jti`
+    token_epoch INTEGER, -- concerns tokens that clients got for themselves in an earlier epoch
     reason TEXT
 ) STRICT;
 

@@ -84,7 +84,8 @@ extension ActivityEvent {
         case .sessionsEnded, .sessionRestored, .authenticationModeChanged, .devicePlatformChanged, .attestationChanged,
             .loginApproved, .loginRequested, .loginClaimed, .eventStreamChanged,
             .userChanged, .userDeleted, .passkeyChanged, .clientCreated, .clientChanged, .clientDeleted,
-            .settingsChanged, .allSessionsRevoked, .signingKeyCreated, .signingKeyWithdrawn, .adminKeyCreated,
+            .clientTokensEnded, .clientTokenRevoked, .settingsChanged, .allSessionsRevoked, .signingKeyCreated,
+            .signingKeyWithdrawn, .adminKeyCreated,
             .adminKeyDeleted, .backupStarted, .databaseRestored:
             return nil
         }

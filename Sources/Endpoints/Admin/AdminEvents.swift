@@ -47,6 +47,7 @@ struct EventAnswer: Encodable {
     let sessionID: String?
     let clientID: String?
     let deviceID: String?
+    let jti: String?
     let reason: String?
     let remoteAddress: String?
     let requestID: String?
@@ -61,13 +62,14 @@ struct EventAnswer: Encodable {
         sessionID = event.sessionID?.description
         clientID = event.clientID
         deviceID = event.deviceID
+        jti = event.tokenID
         reason = event.reason
         remoteAddress = event.remoteAddress
         requestID = event.requestID
     }
 
     enum CodingKeys: String, CodingKey {
-        case id, event, at, actor
+        case id, event, at, actor, jti
         case userID = "user_id"
         case sessionID = "session_id"
         case clientID = "client_id"

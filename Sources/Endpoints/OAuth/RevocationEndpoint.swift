@@ -4,7 +4,7 @@ internal import Sessions
 
 extension Endpoints {
     /// `POST /oauth/revoke` (RFC 7009). The hint is ignored, because a token shows its kind. The access token and the refresh
-    /// token both end the session. An access token of a public client's session that is bound to a key needs a proof of that
+    /// token both end the session; a token that a client got for itself ends alone. An access token of a public client's session that is bound to a key needs a proof of that
     /// key, because APIs see access tokens. A refresh token needs none, because only the device has it, and unmodified clients
     /// send no proof here.
     func revoke(_ call: Call) async throws -> Response {
@@ -14,12 +14,8 @@ extension Endpoints {
         guard let token = form["token"] else { throw RequestProblem.invalid("token", "is missing") }
         var call = call
         if case .authenticated = identity { call.actor = "client:\(client.id)" }
-        // A token that a client got for itself has no session to end, and an answer 200 would falsely report that it is
-        // revoked.
-        if case .clientToken(let own) = try await services.accessTokens.introspect(token, from: call.origin),
-            own.clientID == client.id
-        {
-            throw RequestProblem.unsupportedTokenType
+        if try await services.clientCredentials.revoke(token, of: client, from: call.origin) {
+            return Response(status: .ok)
         }
         let proof = services.logout.isSeenByAPIs(token, of: client) ? try keyProof(call) : nil
         try await services.logout.revoke(token, of: client, proof: proof, from: call.origin)

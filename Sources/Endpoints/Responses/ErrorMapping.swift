@@ -216,7 +216,7 @@ extension Endpoints {
         case .unknownHost: Problem(.misdirectedRequest, code: "unknown_host", detail: unknownHostText)
         case .scopeMissing(let scope):
             Problem(.forbidden, code: "insufficient_scope", detail: "The access token lacks the scope \(scope).")
-        case .unsupportedGrantType, .unsupportedTokenType:
+        case .unsupportedGrantType:
             Problem(.badRequest, code: "invalid_request", detail: "This is not supported.")
         }
     }
@@ -247,8 +247,6 @@ extension Endpoints {
         case .scopeMissing(let scope):
             OAuthError(.forbidden, .insufficientScope, "The access token lacks the scope \(scope).")
         case .unsupportedGrantType: OAuthError(.badRequest, .unsupportedGrantType, "The grant_type is not supported.")
-        case .unsupportedTokenType:
-            OAuthError(.badRequest, .unsupportedTokenType, "Tokens of this type cannot be revoked: they expire.")
         }
     }
 

@@ -127,6 +127,4 @@ enum RequestProblem: Error, Hashable, Sendable {
     case unknownHost
     /// The access token lacks this scope (RFC 6750 section 3.1).
     case scopeMissing(String)
-    /// The type of the token cannot be revoked (RFC 7009 section 2.2.1).
-    case unsupportedTokenType
 }

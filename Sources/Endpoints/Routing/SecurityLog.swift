@@ -29,7 +29,7 @@ extension Endpoints {
             case .malformedCredentials: (.info, "malformed_credentials")
             case .invalid(let member, _): (.debug, "invalid \(member)")
             case .unreadable(let detail): (.debug, detail)
-            case .unsupportedMediaType, .unsupportedContentCoding, .unsupportedGrantType, .unsupportedTokenType:
+            case .unsupportedMediaType, .unsupportedContentCoding, .unsupportedGrantType:
                 (.debug, "unsupported")
             case .subjectRefused(let reason): (.info, reason.rawValue)
             case .authorization(let code, let detail): (.debug, "\(code.rawValue) \(detail)")

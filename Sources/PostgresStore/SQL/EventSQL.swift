@@ -14,6 +14,7 @@ enum EventSQL {
         private var sessions = ArrayParameter(of: .uuid)
         private var clients = ArrayParameter(of: .text)
         private var devices = ArrayParameter(of: .text)
+        private var tokens = (ids: ArrayParameter(of: .text), epochs: ArrayParameter(of: .bigint))
         private var reasons = ArrayParameter(of: .text)
         private var addresses = ArrayParameter(of: .text)
         private var requests = ArrayParameter(of: .text)
@@ -34,6 +35,8 @@ enum EventSQL {
             sessions.append(event.sessionID)
             clients.append(event.clientID)
             devices.append(event.deviceID)
+            tokens.ids.append(event.tokenID)
+            tokens.epochs.append(event.tokenEpoch)
             reasons.append(event.reason)
             addresses.append(event.remoteAddress)
             requests.append(event.requestID)
@@ -44,8 +47,8 @@ enum EventSQL {
 
         var parameters: [Parameter] {
             [
-                guards, kinds, times, actors, users, sessions, clients, devices, reasons, addresses, requests,
-                revocations.kinds, revocations.times, revocations.ends,
+                guards, kinds, times, actors, users, sessions, clients, devices, tokens.ids, tokens.epochs, reasons,
+                addresses, requests, revocations.kinds, revocations.times, revocations.ends,
             ].map(\.parameter)
         }
     }
@@ -53,8 +56,8 @@ enum EventSQL {
     static let selectLast = Statement(Template("SELECT coalesce(max(number), 0) FROM audit_events"))
 
     private static let types = [
-        "uuid", "text", "bigint", "text", "uuid", "uuid", "text", "text", "text", "text", "text", "text", "bigint",
-        "bigint",
+        "uuid", "text", "bigint", "text", "uuid", "uuid", "text", "text", "text", "bigint", "text", "text", "text",
+        "text", "bigint", "bigint",
     ]
     /// The number of parameters of `Rows`.
     static var parameterCount: Int { types.count }

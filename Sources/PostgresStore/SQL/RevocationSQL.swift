@@ -13,6 +13,7 @@ enum RevocationSQL {
         private var users = ArrayParameter(of: .uuid)
         private var sessions = ArrayParameter(of: .uuid)
         private var clients = ArrayParameter(of: .text)
+        private var tokens = (ids: ArrayParameter(of: .text), epochs: ArrayParameter(of: .bigint))
         private var reasons = ArrayParameter(of: .text)
 
         /// - Parameter session: the session that guards the revocation: the revocation is written only if the change of that
@@ -26,15 +27,17 @@ enum RevocationSQL {
             users.append(revocation.userID)
             sessions.append(revocation.sessionID)
             clients.append(revocation.clientID)
+            tokens.ids.append(revocation.tokenID)
+            tokens.epochs.append(revocation.tokenEpoch)
             reasons.append(revocation.reason)
         }
 
         var parameters: [Parameter] {
-            [guards, kinds, times, ends, users, sessions, clients, reasons].map(\.parameter)
+            [guards, kinds, times, ends, users, sessions, clients, tokens.ids, tokens.epochs, reasons].map(\.parameter)
         }
     }
 
-    private static let types = ["uuid", "text", "bigint", "bigint", "uuid", "uuid", "text", "text"]
+    private static let types = ["uuid", "text", "bigint", "bigint", "uuid", "uuid", "text", "text", "bigint", "text"]
 
     private static func insert(firstParameter: Int, _ condition: String) -> String {
         let arrays = types.enumerated().map { "$\(firstParameter + $0)::\($1)[]" }.joined(separator: ", ")

@@ -7,7 +7,7 @@ enum RevocationRow {
     private static let insert = Query(
         """
         INSERT INTO revocations (number, \(RevocationColumns.all.list))
-        VALUES (last_insert_rowid(), ?, ?, ?, ?, ?, ?, ?)
+        VALUES (last_insert_rowid(), ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
 
     /// The trail creates its own row with its first event.
@@ -22,7 +22,7 @@ enum RevocationRow {
     private static let insertCounted = Query(
         """
         INSERT INTO revocations (number, \(RevocationColumns.all.list))
-        VALUES ((SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'), ?, ?, ?, ?, ?, ?, ?)
+        VALUES ((SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'), ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
 
     static let select = Query(

@@ -59,7 +59,7 @@ extension Administration {
                 change.replace(
                     existing, by: client, policy, AuditEvent(.clientChanged, at: now, by: origin, clientID: id))
             }
-            return .success((client, needsSecret ? secret : nil))
+            return .success((change.client ?? client, needsSecret ? secret : nil))
         }
     }
 

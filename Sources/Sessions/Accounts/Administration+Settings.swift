@@ -38,7 +38,7 @@ extension Administration {
         }
     }
 
-    /// Ends all sessions of all users in one write, for emergencies.
+    /// Ends all sessions of all users, and all tokens that clients got for themselves, in one write, for emergencies.
     public func revokeAllSessions(by origin: Origin) async throws(ServiceError) {
         let now = context.clock.now
         try await inStore { () async throws(StoreError) in
@@ -48,6 +48,9 @@ extension Administration {
                 var event = AuditEvent(.allSessionsRevoked, at: now, by: origin)
                 event.revokes = .allSessionsEnded
                 change.events.append(event)
+                if change.clients.contains(where: \.getsOwnTokens) {
+                    change.events.append(.tokensEnded(of: nil, before: change.settings.epoch, .allRevoked, event))
+                }
             }
         }
     }

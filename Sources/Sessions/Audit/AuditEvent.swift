@@ -50,6 +50,11 @@ public struct AuditEvent: Hashable, Sendable {
         case clientCreated = "client_created"
         case clientChanged = "client_changed"
         case clientDeleted = "client_deleted"
+        /// The tokens that a client got for itself have ended, without `client_id` those of all clients; `reason` is
+        /// `ClientTokenEnding`.
+        case clientTokensEnded = "client_tokens_ended"
+        /// A client has revoked a token that it got for itself; `jti` is the token's.
+        case clientTokenRevoked = "client_token_revoked"
         /// A stream of security events was made, changed or deleted; `reason` says which, or its new status.
         case eventStreamChanged = "event_stream_changed"
         case settingsChanged = "settings_changed"
@@ -77,6 +82,10 @@ public struct AuditEvent: Hashable, Sendable {
     /// The device.
     public var deviceID: String?
     /// The cause: an end reason, a refusal reason, or the changed values.
+    /// The `jti` of a token that a client got for itself.
+    public var tokenID: String?
+    /// The epoch before which tokens that clients got for themselves have ended.
+    public var tokenEpoch: Int64?
     public var reason: String?
     /// The network address of the caller; nil if there is none.
     public var remoteAddress: String?

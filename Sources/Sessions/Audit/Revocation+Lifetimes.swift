@@ -34,14 +34,17 @@ extension SettingsChange {
 }
 
 extension ClientChange {
-    /// Replaces `old` by `client` with `event`, which also revokes earlier tokens if sessions now end earlier.
+    /// Replaces `old` by `client` with `event`, which also revokes earlier tokens if sessions now end earlier. If a secret or a
+    /// key of the client ends, its own tokens do, too.
     public mutating func replace(
         _ old: Client, by client: Client, _ policy: RefreshPolicy, _ event: AuditEvent
     ) {
+        let (client, tokensEnd) = old.becoming(client, settings, event)
         self.client = client
         let endsSooner = policy.lifetimes(settings: settings, client: client, user: nil)
             .endsBefore(policy.lifetimes(settings: settings, client: old, user: nil))
         events.append(event.shortening(endsSooner))
+        if let tokensEnd { events.append(tokensEnd) }
     }
 }
 

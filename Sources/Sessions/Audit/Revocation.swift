@@ -21,17 +21,26 @@ public struct Revocation: Hashable, Sendable {
         /// Tokens with a `sid` and an `iat` that is not after `at`; only those with this `client_id` or this `sub`, if it names
         /// one. Their sessions end earlier now, and active ones get new tokens with the new expiry.
         case lifetimesShortened = "lifetimes_shortened"
+        /// Tokens without a `sid` and with a smaller `epoch`; only those with this `client_id`, if it names one.
+        case clientTokensEnded = "client_tokens_ended"
+        /// The token without a `sid` that has this `client_id` and this `jti`.
+        case clientTokenRevoked = "client_token_revoked"
 
         /// True if tokens issued after `at` are valid.
         var hasCutoff: Bool {
             switch self {
             case .userDeleted, .clientDeleted, .allSessionsEnded, .lifetimesShortened: true
-            case .sessionEnded, .userBlocked, .userUnblocked: false
+            case .sessionEnded, .userBlocked, .userUnblocked, .clientTokensEnded, .clientTokenRevoked: false
             }
         }
 
         /// True if no later revocation cancels this one. For a session or a user the last one counts.
-        var addsUp: Bool { hasCutoff && self != .userDeleted }
+        var addsUp: Bool {
+            switch self {
+            case .clientDeleted, .allSessionsEnded, .lifetimesShortened, .clientTokensEnded, .clientTokenRevoked: true
+            case .sessionEnded, .userBlocked, .userUnblocked, .userDeleted: false
+            }
+        }
     }
 
     /// The number, which increases in the order of commits, so that a reader of one number has missed no smaller one. It is
@@ -49,6 +58,10 @@ public struct Revocation: Hashable, Sendable {
     public var sessionID: Identifier<Session>?
     /// The client.
     public var clientID: String?
+    /// The `jti` of the one token of `clientTokenRevoked`.
+    public var tokenID: String?
+    /// The first epoch of tokens that `clientTokensEnded` does not concern.
+    public var tokenEpoch: Int64?
     /// The `EndReason` of a session; nil for other kinds, because theirs could hold an admin's note about a user.
     public var reason: String?
 
@@ -88,6 +101,7 @@ public struct Revocation: Hashable, Sendable {
         self.init(
             number: 0, kind, at: at, until: until, userID: event.userID, sessionID: event.sessionID,
             clientID: event.clientID, reason: event.reason)
+        (tokenID, tokenEpoch) = (event.tokenID, event.tokenEpoch)
     }
 }
 

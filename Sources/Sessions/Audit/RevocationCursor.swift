@@ -58,8 +58,9 @@ public struct RevocationCursor: Hashable, Sendable, CustomStringConvertible {
 extension Revocation {
     /// Four bytes of a hash of the content.
     fileprivate var mark: Int64 {
-        let ids = [userID?.description, sessionID?.description, clientID].map { $0 ?? "" }.joined(separator: " ")
-        let text = "\(kind.rawValue) \(at.secondsSinceEpoch) \(ids)"
+        let ids = [userID?.description, sessionID?.description, clientID, tokenID].map { $0 ?? "" }
+            .joined(separator: " ")
+        let text = "\(kind.rawValue) \(at.secondsSinceEpoch) \(ids) \(tokenEpoch ?? 0)"
         return sha256(Array(text.utf8)).prefix(4).reduce(0) { $0 << 8 | Int64($1) }
     }
 }

@@ -13,6 +13,8 @@ public struct CatalogueImport: Sendable {
     /// The ids of clients that existed here before `memory` was read: one that is missing now was deleted since. Empty in an
     /// import that replaces.
     let known: Set<String>
+    /// Whether clients were deleted here that `memory` does not hold.
+    let isForgetful: Bool
     /// Whether access tokens may exist that were issued by the settings of this store.
     let hasSessions: Bool
     let policy: RefreshPolicy
@@ -20,9 +22,10 @@ public struct CatalogueImport: Sendable {
 
     /// An import at `now`.
     public init(
-        isTaken: Bool, memory: ImportLedger, known: Set<String>, hasSessions: Bool, policy: RefreshPolicy, now: Instant
+        isTaken: Bool, memory: ImportLedger, known: Set<String>, isForgetful: Bool = false, hasSessions: Bool,
+        policy: RefreshPolicy, now: Instant
     ) {
-        (self.isTaken, self.memory, self.known) = (isTaken, memory, known)
+        (self.isTaken, self.memory, self.known, self.isForgetful) = (isTaken, memory, known, isForgetful)
         (self.hasSessions, self.policy, self.now) = (hasSessions, policy, now)
     }
 
@@ -94,11 +97,14 @@ public struct CatalogueImport: Sendable {
             if !isTaken { taken = old }
             // A client that was deleted and created again here has a higher epoch, so that its earlier sessions stay ended.
             taken.epoch = max(client.epoch, old.epoch)
+            taken.tokenEpoch = max(client.tokenEpoch, old.tokenEpoch)
         } else if memory.hasDeleted(client) || known.contains(client.id) {
             return .done(.differs)
         }
         if let problem = problem(taken) { return .impossible(problem) }
         guard let old = change.client else {
+            // Tokens of an earlier client with this id may be there still.
+            if isForgetful || memory.hasDeleted(clientID: client.id) { taken.tokenEpoch = change.settings.epoch + 1 }
             change.client = taken
             change.events = [
                 AuditEvent(.clientCreated, at: now, by: .importing, clientID: client.id, reason: "import")
@@ -108,11 +114,11 @@ public struct CatalogueImport: Sendable {
         if old != taken {
             let event = AuditEvent(.clientChanged, at: now, by: .importing, clientID: client.id, reason: "import")
             change.replace(old, by: taken, policy, event)
-            if !hasSessions { change.events = [event] }
+            if !hasSessions { change.events[0] = event }
             // The client was deleted and created again in the other store, so its earlier sessions are ended.
             if hasSessions, taken.epoch > old.epoch { change.events[0].revokes = .clientDeleted }
         }
-        taken.epoch = client.epoch
+        (taken.epoch, taken.tokenEpoch) = (client.epoch, client.tokenEpoch)
         return .done(taken == client ? .written : .differs)
     }
 }

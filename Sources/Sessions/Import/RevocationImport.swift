@@ -6,11 +6,12 @@ public struct RevocationSummary: Sendable {
         case session(Identifier<Session>?)
         case user(Identifier<User>?)
         case issued(Identifier<User>?, clientID: String?)
+        case ownTokens(clientID: String?, tokenID: String?)
     }
 
     private var last: [Subject: Revocation] = [:]
-    /// The cutoffs: tokens with an `iat` up to `at` are refused until `until`. Cutoffs accumulate.
-    private var cutoffs: [Subject: [(at: Instant, until: Instant)]] = [:]
+    /// The cutoffs, which accumulate.
+    private var cutoffs: [Subject: [Revocation]] = [:]
 
     /// The summary of an empty feed.
     public init() {}
@@ -21,6 +22,8 @@ public struct RevocationSummary: Sendable {
         case .userBlocked, .userUnblocked, .userDeleted: .user(revocation.userID)
         case .clientDeleted, .allSessionsEnded, .lifetimesShortened:
             .issued(revocation.userID, clientID: revocation.clientID)
+        case .clientTokensEnded, .clientTokenRevoked:
+            .ownTokens(clientID: revocation.clientID, tokenID: revocation.tokenID)
         }
     }
 
@@ -28,7 +31,7 @@ public struct RevocationSummary: Sendable {
     public mutating func note(_ revocation: Revocation) {
         let subject = Self.subject(of: revocation)
         if revocation.kind.addsUp {
-            cutoffs[subject, default: []].append((revocation.at, revocation.until))
+            cutoffs[subject, default: []].append(revocation)
         } else {
             last[subject] = revocation
         }
@@ -38,7 +41,7 @@ public struct RevocationSummary: Sendable {
     public func says(_ revocation: Revocation) -> Bool {
         let subject = Self.subject(of: revocation)
         if revocation.kind.addsUp {
-            return cutoffs[subject, default: []].contains { $0.at >= revocation.at && $0.until >= revocation.until }
+            return cutoffs[subject, default: []].contains { $0.covers(revocation) }
         }
         guard let last = last[subject] else { return revocation.kind == .userUnblocked }
         if last.kind != revocation.kind { return false }
@@ -48,6 +51,12 @@ public struct RevocationSummary: Sendable {
 }
 
 extension Revocation {
+    /// Whether this cutoff refuses every token that `other`, one of the same subject, refuses.
+    fileprivate func covers(_ other: Revocation) -> Bool {
+        let reaches = kind.hasCutoff ? at >= other.at : (tokenEpoch ?? 0) >= (other.tokenEpoch ?? 0)
+        return reaches && until >= other.until
+    }
+
     /// Whether a revocation from another store is true in this one, with its `user` and the state of its session; what has
     /// progressed further here is kept. If the feed reported the end of an active session, resource servers would refuse all
     /// its later access tokens. Pure.
@@ -57,7 +66,7 @@ extension Revocation {
         case .userBlocked: user?.rejectsAccessTokens == true
         case .userUnblocked: user?.rejectsAccessTokens != true
         case .userDeleted: user == nil
-        case .clientDeleted, .allSessionsEnded, .lifetimesShortened: true
+        case .clientDeleted, .allSessionsEnded, .lifetimesShortened, .clientTokensEnded, .clientTokenRevoked: true
         }
     }
 }

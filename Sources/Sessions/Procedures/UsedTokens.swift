@@ -14,6 +14,22 @@ extension Store {
         }
     }
 
+    /// Records that a client has revoked a token that it got for itself in `epoch`, with `event`. False if the token had ended;
+    /// nothing was written then.
+    func revoke(
+        _ token: OneTimeToken, of clientID: String, epoch: Int64, _ event: AuditEvent
+    ) async throws(StoreError) -> Bool {
+        let scope = TransactionScope(.nothing, queue: token.digest.first ?? 0)
+        return try await write(scope) { (transaction) throws(TransactionError) in
+            let catalogue = try transaction.catalogue().value()
+            guard let client = catalogue.clients[clientID], epoch >= catalogue.settings.tokenEpoch(of: client),
+                try transaction.insert(token).value()
+            else { return false }
+            transaction.append([event], catalogue)
+            return true
+        }
+    }
+
     /// Up to `limit` used tokens after `cursor` that are not yet too old to be accepted at `now`, in the order of their
     /// digests. Fewer than `limit` is the end.
     public func usedTokens(

@@ -23,13 +23,18 @@ public struct Lifetimes: Hashable, Sendable {
         if client?.staysLoggedIn ?? true {
             self.maximum = maximum
             accessToken = min(client?.accessTokenLifetime?.ifPositive ?? idle, idle)
-            self.refreshAfter = refreshAfter
+            self.refreshAfter = min(refreshAfter, accessToken)
         } else {
             // The session ends with its one access token.
             accessToken = min(client?.accessTokenLifetime?.ifPositive ?? Client.shortAccessTokenLifetime, idle)
             self.maximum = min(maximum, accessToken)
             self.refreshAfter = min(refreshAfter, accessToken)
         }
+    }
+
+    /// The lifetime of a token that `client` gets for itself. No session limits it.
+    public func ownToken(of client: Client) -> Duration {
+        min(client.accessTokenLifetime?.ifPositive ?? Client.shortAccessTokenLifetime, idle)
     }
 
     /// The first instant at which the session has ended for lack of a refresh: the end of its rolling window.
@@ -90,7 +95,7 @@ extension Lifetimes {
             return "offline_session_idle must not exceed absolute_max_lifetime (\(absoluteMaximum.wholeSeconds))"
         }
         if accessToken > idle { return "access_token_lifetime must not exceed offline_session_idle" }
-        if client?.staysLoggedIn ?? true, refreshAfter >= accessToken {
+        if client?.hasSessions ?? true, client?.staysLoggedIn ?? true, refreshAfter >= accessToken {
             return "refresh_after must be less than access_token_lifetime "
                 + "(\(refreshAfter.wholeSeconds) is not less than \(accessToken.wholeSeconds))"
         }
@@ -102,6 +107,11 @@ extension Lifetimes {
         }
         return nil
     }
+}
+
+extension Client {
+    /// False if the client gets tokens for itself and does nothing else, so that it has nothing to refresh.
+    fileprivate var hasSessions: Bool { grantTypes != [.clientCredentials] }
 }
 
 extension Duration {

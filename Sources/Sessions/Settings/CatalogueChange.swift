@@ -27,7 +27,7 @@ public struct CatalogueChange: Sendable {
         var edited = ClientChange(client: clients[id], settings: settings)
         let outcome = change(&edited)
         clients[id] = edited.client
-        settings.epoch = max(settings.epoch, edited.client?.epoch ?? 0)
+        if let client = edited.client { settings.epoch = max(settings.epoch, client.epoch, client.tokenEpoch) }
         events += edited.events
         return outcome
     }
@@ -60,7 +60,8 @@ public struct SettingsChange: Sendable {
 public struct ClientChange: Sendable {
     /// The client; nil if it does not exist.
     public var client: Client?
-    /// The settings. A new client takes `settings.epoch + 1`, which the store keeps as the new epoch.
+    /// The settings. A new client takes `settings.epoch + 1`, which the store keeps as the new epoch, and so does a client with
+    /// tokens that end.
     public let settings: Settings
     /// The audit events to write in the same transaction.
     public var events: [AuditEvent] = []

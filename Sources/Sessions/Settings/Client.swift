@@ -79,6 +79,10 @@ public struct Client: Hashable, Sendable, Identifiable {
     public let createdAt: Instant
     /// The epoch (`Settings.epoch`) at its creation. Sessions of an earlier client with the same id have ended.
     public var epoch: Int64
+    /// The epoch (`Settings.epoch`) from which tokens that the client gets for itself are valid. It increases when a secret or
+    /// a key of the client ends, and no session depends on it. A client made anew begins at its own epoch, so that no token of
+    /// an earlier client with the same id becomes valid again.
+    public var tokenEpoch: Int64
     /// The requirement of a proof of possession.
     public var dpop: ProofRequirement
     /// The longest time for which a session of the mode `BIOMETRIC` or `PASSWORD` continues without a proof of presence, for
@@ -114,7 +118,8 @@ public struct Client: Hashable, Sendable, Identifiable {
     /// The stream of security events to the client's receiver; nil without one.
     public var eventStream: EventStream?
 
-    /// The lifetime of access tokens of a client that does not stay logged in, unless it has its own.
+    /// The lifetime of access tokens of a client that does not stay logged in, and of those that a client gets for itself, unless
+    /// it has its own.
     public static let shortAccessTokenLifetime = Duration.seconds(3600)
 
     /// The id of the public first-party app, which exists from the first start.
@@ -143,6 +148,7 @@ public struct Client: Hashable, Sendable, Identifiable {
         self.refreshAfter = refreshAfter
         self.createdAt = createdAt
         self.epoch = epoch
+        tokenEpoch = epoch
         self.dpop = dpop
         self.userPresenceMaxAge = userPresenceMaxAge
     }

@@ -16,6 +16,8 @@ struct AccessToken: Decodable, Hashable, Sendable {
     let id: String
     /// Absent in a token that a client got for itself.
     var sessionID: String?
+    /// The epoch of a token that a client got for itself (`Client.tokenEpoch`); absent in a token of a session.
+    var epoch: Int64?
     var deviceID: String?
     var authenticatedAt: Int64?
     var scope: String?
@@ -47,6 +49,7 @@ struct AccessToken: Decodable, Hashable, Sendable {
         case notBefore = "nbf"
         case id = "jti"
         case sessionID = "sid"
+        case epoch
         case deviceID = "device_id"
         case authenticatedAt = "auth_time"
         case scope
@@ -82,6 +85,7 @@ struct AccessToken: Decodable, Hashable, Sendable {
         claims.add("client_id", clientID)
         claims.add("cnf", confirmation?.json)
         claims.add("device_id", deviceID)
+        claims.add("epoch", epoch)
         claims.add("exp", expiry)
         claims.add("iat", issuedAt)
         claims.add("iss", issuer)
@@ -133,13 +137,14 @@ struct AccessTokenIssuer: Sendable {
 
     /// An access token of a client for itself (RFC 6749 section 4.4): its `sub` is the client (RFC 9068 section 2.2).
     func issue(
-        forClient id: String, audience: [String], scope: Scope, keyThumbprint: String?, at now: Instant, expiry: Instant
+        forClient id: String, epoch: Int64, audience: [String], scope: Scope, keyThumbprint: String?, at now: Instant,
+        expiry: Instant
     ) throws(ServiceError) -> String {
         try sign(
             AccessToken(
                 issuer: issuer, subject: id, audience: Audience(audience), clientID: id,
                 issuedAt: now.secondsSinceEpoch, expiry: expiry.secondsSinceEpoch,
-                id: Base64URL.encode(random.bytes(16)), scope: scope.claim,
+                id: Base64URL.encode(random.bytes(16)), epoch: epoch, scope: scope.claim,
                 confirmation: keyThumbprint.map(AccessToken.Confirmation.init)), at: now)
     }
 

@@ -1,7 +1,7 @@
 internal import Cryptography
 
-/// A token that is accepted once, by any node: an ID token or an assertion. The store remembers it until it would be refused
-/// for its age. Only tokens that passed all other checks may be stored, so that strangers cannot fill the store.
+/// A token that is accepted once, by any node: an ID token or an assertion; or one that is accepted no more, because its client
+/// has revoked it. The store remembers it until it would be refused for its age. Only tokens that passed all other checks may be stored, so that strangers cannot fill the store.
 public struct OneTimeToken: Hashable, Sendable {
     /// The kind of token. Tokens of different kinds never collide.
     public enum Kind: String, Sendable {
@@ -17,6 +17,8 @@ public struct OneTimeToken: Hashable, Sendable {
         case pushedRequest = "pushed_request"
         /// Proves the user's presence.
         case presenceAssertion = "presence_assertion"
+        /// Is an access token that a client got for itself and has revoked (RFC 7009).
+        case clientToken = "client_token"
     }
 
     /// The number of bytes of a digest.

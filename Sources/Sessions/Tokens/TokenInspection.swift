@@ -4,8 +4,10 @@ internal import Cryptography
 public enum InspectedToken: Sendable {
     /// A refresh token, its session if there is one, and how a refresh with it would be decided.
     case refreshToken(serial: UInt64, SessionRecord?, RefreshDecision?)
-    /// An access token with a right signature, and its session if it belongs to one.
+    /// An access token of a session with a right signature, and the session if it is known.
     case accessToken(clientID: String, issuedAt: Instant, expiresAt: Instant, SessionRecord?)
+    /// An access token with a right signature that a client got for itself, and whether it is accepted.
+    case clientToken(clientID: String, issuedAt: Instant, expiresAt: Instant, isAccepted: Bool)
     /// An authorization code.
     case code(Login)
     /// The secret of a client.
@@ -90,10 +92,16 @@ extension AccessTokenVerifier {
         guard let claims = try await signer.claims(of: text, signer.accessTokens.verify) else {
             return .unknown(kind: "JWT")
         }
-        let id = claims.sessionID.flatMap { Identifier<Session>($0) }
+        let (issuedAt, expiresAt) = (
+            Instant(secondsSinceEpoch: claims.issuedAt), Instant(secondsSinceEpoch: claims.expiry)
+        )
+        guard let sessionID = claims.sessionID else {
+            let isAccepted = try await introspect(clientToken: claims) != .inactive
+            return .clientToken(
+                clientID: claims.clientID, issuedAt: issuedAt, expiresAt: expiresAt, isAccepted: isAccepted)
+        }
+        let id = Identifier<Session>(sessionID)
         let record: SessionRecord? = if let id { try await record(id) } else { nil }
-        return .accessToken(
-            clientID: claims.clientID, issuedAt: Instant(secondsSinceEpoch: claims.issuedAt),
-            expiresAt: Instant(secondsSinceEpoch: claims.expiry), record)
+        return .accessToken(clientID: claims.clientID, issuedAt: issuedAt, expiresAt: expiresAt, record)
     }
 }

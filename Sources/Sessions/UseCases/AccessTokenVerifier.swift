@@ -175,9 +175,19 @@ public final class AccessTokenVerifier: UseCase {
         }
     }
 
-    private func introspect(clientToken claims: AccessToken) async throws(ServiceError) -> Introspection {
-        guard claims.isTimely(at: context.clock.now),
-            let client = try await inStore({ () async throws(StoreError) in try await store.client(claims.clientID) })
+    /// The state of a token that a client got for itself, always read from the store, so that its end takes effect at once.
+    func introspect(clientToken claims: AccessToken) async throws(ServiceError) -> Introspection {
+        let now = context.clock.now
+        guard claims.isTimely(at: now), let epoch = claims.epoch else { return .inactive }
+        let use = claims.useAsRevoked(at: now)
+        let (catalogue, isRevoked) = try await inStore { () async throws(StoreError) in
+            try await store.read(.short) { (reader) throws(TransactionError) in
+                let (catalogue, isRevoked) = (reader.catalogue(), reader.isUsed(use))
+                return (try catalogue.value(), try isRevoked.value())
+            }
+        }
+        guard !isRevoked, let client = catalogue.clients[claims.clientID], client.getsOwnTokens,
+            epoch >= catalogue.settings.tokenEpoch(of: client)
         else { return .inactive }
         let audience = context.standing(claims.audience.all, of: client)
         guard !audience.isEmpty else { return .inactive }

@@ -1,14 +1,16 @@
-/// Issues access tokens to confidential clients for themselves (RFC 6749 section 4.4). They belong to no session.
+/// Issues access tokens to confidential clients for themselves (RFC 6749 section 4.4), and revokes them. They belong to no
+/// session, and end with what the client authenticated by (`Client.tokenEpoch`).
 public final class ClientCredentialsService: UseCase {
     let context: ServiceContext
-    private let signer: TokenSigner
+    let signer: TokenSigner
 
     init(_ context: ServiceContext, _ signer: TokenSigner) {
         self.context = context
         self.signer = signer
     }
 
-    /// An access token for `client`, which has authenticated.
+    /// An access token for `client`, which has authenticated. It has the epoch of the client that was read then, so that a token
+    /// for a secret that ends meanwhile is never valid.
     public func issue(
         to client: Client, scope requested: Scope?, resources: [String] = [], proof: ProofOfPossession? = nil
     ) async throws(ServiceError) -> (accessToken: String, scope: Scope, issuedAt: Instant, expiresAt: Instant) {
@@ -19,12 +21,12 @@ public final class ClientCredentialsService: UseCase {
         let audience = try context.resourceRequirement(for: resources).audience(for: client)
         let settings = try await inStore { () async throws(StoreError) in try await store.settings() }
         let now = context.clock.now
-        let expiry = now + policy.lifetimes(settings: settings, client: client, user: nil).accessToken
+        let expiry = now + policy.lifetimes(settings: settings, client: client, user: nil).ownToken(of: client)
         try await signer.followKeysIfBehind()
         try proof?.use()
         let token = try signer.accessTokens.issue(
-            forClient: client.id, audience: audience, scope: scope, keyThumbprint: proof?.keyThumbprint, at: now,
-            expiry: expiry)
+            forClient: client.id, epoch: settings.tokenEpoch(of: client), audience: audience, scope: scope,
+            keyThumbprint: proof?.keyThumbprint, at: now, expiry: expiry)
         return (token, scope, now, expiry)
     }
 }

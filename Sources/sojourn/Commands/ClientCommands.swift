@@ -29,7 +29,8 @@ enum ClientCommands {
                 choices: Client.TokenStyle.allCases.map(\.rawValue)),
             Command.Option("--idle", "DURATION", "its own offline_session_idle; 0: as the settings say"),
             Command.Option("--max", "DURATION", "its own offline_session_max; 0: as the settings say"),
-            Command.Option("--access-token-lifetime", "DURATION", "of access tokens; 0: the idle time"),
+            Command.Option(
+                "--access-token-lifetime", "DURATION", "of access tokens; 0: the idle time, and an hour for its own"),
             Command.Option("--refresh-after", "DURATION", "its own refresh_after; 0: as the settings say"),
             Command.Option(
                 "--user-presence-max-age", "DURATION",
@@ -185,7 +186,10 @@ enum ClientCommands {
     static let update = Command.admin(
         ["client", "update"], "Changes a client, at once, for its active sessions too.", operands: ["CLIENT_ID"],
         options: members + [Command.Option("--rotate-secret", nil, "make a new secret, shown once, now")],
-        discussion: "Members without an option keep their value.",
+        discussion: """
+            Members without an option keep their value. A new secret, another way to authenticate, and keys without one of the
+            present ones end the tokens that the client got for itself.
+            """,
         examples: ["sojourn client update mobile --idle 21d", "sojourn client update backend --rotate-secret"],
         send: { connection, arguments async throws(Failure) in
             var body = try body(arguments)

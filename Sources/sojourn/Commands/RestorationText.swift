@@ -14,6 +14,8 @@ enum RestorationText {
         (.loginsDisabled, "the logins of a user switched off; they are on"),
         (.passwordChanged, "a password changed; the old one is valid again"),
         (.userDeleted, "a user deleted; is back"), (.clientDeleted, "a client deleted; is back"),
+        (.clientTokensEnded, "the tokens of a client ended; they are valid again until they expire"),
+        (.clientTokenRevoked, "a client revoked a token of its own; it is valid again until it expires"),
         (.adminKeyDeleted, "an admin key deleted; is valid again"),
         (.signingKeyWithdrawn, "a signing key withdrawn; is back"),
         (.settingsChanged, "the settings changed; the old ones apply"),

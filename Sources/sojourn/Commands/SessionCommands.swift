@@ -41,7 +41,7 @@ enum SessionCommands {
         show: { _, _ in "the session is over" })
 
     static let revokeAll = Command.admin(
-        ["session", "revoke-all"], "For emergencies: ends every session of every user.",
+        ["session", "revoke-all"], "For emergencies: ends every session of every user, and every client's own tokens.",
         options: [Command.Option("--yes", nil, "confirm that every user has to log in again")],
         examples: ["sojourn session revoke-all --yes"],
         send: { connection, arguments async throws(Failure) in
@@ -50,7 +50,7 @@ enum SessionCommands {
             }
             return try await connection.send(.post, ["revoke-all"])
         },
-        show: { _, _ in "every session is over" })
+        show: { _, _ in "every session is over, and so are the tokens that clients got for themselves" })
 
     static let explain = Command.admin(
         ["session", "explain"], "Says why a device was logged out, and what to do.", operands: ["[ID]"],

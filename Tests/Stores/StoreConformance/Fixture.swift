@@ -79,6 +79,7 @@ enum Fixture {
             offlineSessionIdle: .seconds(100),
             offlineSessionMax: .seconds(200), accessTokenLifetime: .seconds(50), refreshAfter: .seconds(10),
             createdAt: start, epoch: epoch, dpop: .required, userPresenceMaxAge: .seconds(900))
+        client.tokenEpoch = epoch + 3
         client.anonymousUsers = true
         client.resources = ["https://one.example/api", "urn:example:two"]
         client.hostedLogin.redirectURIs = ["com.example.app:/callback", "http://[::1]/callback"]

@@ -81,7 +81,7 @@ import Testing
                 "login_required", "interaction_required", "unmet_authentication_requirements", "request_not_supported",
                 "request_uri_not_supported",
                 "invalid_request_uri", "registration_not_supported", "invalid_token", "insufficient_scope",
-                "unsupported_token_type", "invalid_target", "authorization_pending", "expired_token", "slow_down",
+                "invalid_target", "authorization_pending", "expired_token", "slow_down",
                 "unknown_user_id", "invalid_binding_message",
                 "insufficient_user_authentication", "invalid_dpop_proof",
                 "use_dpop_nonce",

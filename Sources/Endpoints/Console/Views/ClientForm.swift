@@ -64,7 +64,7 @@ struct ClientForm: Sendable {
             members: [
                 ("offline_session_idle", .duration, "Own rolling window"),
                 ("offline_session_max", .duration, "Own longest life"),
-                ("access_token_lifetime", .duration, "Life of access tokens"),
+                ("access_token_lifetime", .duration, "Life of access tokens, its own too"),
                 ("refresh_after", .duration, "Own refresh_after"),
                 ("user_presence_max_age", .duration, "Longest time without a proof of presence"),
                 ("token_style", .word(Client.TokenStyle.allCases.map(\.rawValue)), "Place of the refresh token"),

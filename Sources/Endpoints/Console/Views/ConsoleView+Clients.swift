@@ -150,7 +150,10 @@ extension ConsoleView {
             acts.append(
                 ConsoleAct(
                     path, "rotate-secret", label: "New secret",
-                    question: "Make a new secret for \(name: client.id)? The old one is refused at once.",
+                    question: """
+                        Make a new secret for \(name: client.id)? The old one is refused at once, and so are the tokens that the \
+                        client got for itself.
+                        """,
                     button: "Make a new secret", isDestructive: true,
                     curl: curl(ConsoleCall(method: .patch, path: url, body: ["rotate_secret": .bool(true)])),
                     command: "sojourn client update --rotate-secret \(Self.operands(client.id))"))

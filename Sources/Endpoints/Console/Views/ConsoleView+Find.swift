@@ -107,6 +107,8 @@ extension ConsoleView {
             return ("A refresh token", refreshToken(serial, record, decision), record)
         case .accessToken(let clientID, let issuedAt, let expiresAt, let record):
             return ("An access token", accessToken(clientID, issuedAt, expiresAt, record), record)
+        case .clientToken(let clientID, let issuedAt, let expiresAt, let isAccepted):
+            return ("A client's own token", clientToken(clientID, issuedAt, expiresAt, isAccepted), nil)
         case .code(let login):
             let state: ConsoleText =
                 login.codeUsedAt.map { "It was exchanged \(time($0))." }
@@ -177,8 +179,7 @@ extension ConsoleView {
             "Signed by this server for the app \(name: clientID) \(time(issuedAt)). \(life)."
         ]
         guard let record else {
-            sentences.append(
-                "It belongs to no session that is known: a client has got it for itself, or it is forgotten.")
+            sentences.append("Its session is not known: it was never stored, or is forgotten.")
             return sentences
         }
         if let ending = policy.ending(of: record, at: now) {
@@ -195,6 +196,24 @@ extension ConsoleView {
             sentences.append("Its session is active: the app gets a new one by its refresh token.")
         }
         return sentences
+    }
+
+    private func clientToken(
+        _ clientID: String, _ issuedAt: Instant, _ expiresAt: Instant, _ isAccepted: Bool
+    ) -> [ConsoleText] {
+        let state: ConsoleText =
+            if isAccepted {
+                "It is accepted until \(time(expiresAt))."
+            } else if now < expiresAt {
+                """
+                It has ended: the client has revoked it, was deleted, or no longer has the secret, the key or the grant of then, \
+                or everything was revoked. This server refuses it; an API that verifies tokens by itself does so when it reads the \
+                feed of revocations, or at the expiry \(time(expiresAt)).
+                """
+            } else {
+                "It expired \(time(expiresAt))."
+            }
+        return ["The client \(name: clientID) got it for itself \(time(issuedAt)).", state]
     }
 
     private func refreshToken(

@@ -17,6 +17,8 @@ extension RandomHistory {
             case .clientDeleted, .allSessionsEnded, .lifetimesShortened:
                 let concerns = (item.userID ?? user) == user && (item.clientID ?? session.client) == session.client
                 isTooOld = isTooOld || concerns && token.issuedAt <= item.at.secondsSinceEpoch
+            // These are about tokens without a session.
+            case .clientTokensEnded, .clientTokenRevoked: break
             }
         }
         switch refusal {

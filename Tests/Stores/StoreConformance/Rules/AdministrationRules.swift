@@ -167,8 +167,9 @@ let eventRules: [StoreRule] = [
     StoreRule("an event comes back with every member") { store in
         let user = Fixture.userID()
         let session = Fixture.session(of: user)
-        let full = AuditEvent(
+        var full = AuditEvent(
             .sessionEnded, at: Fixture.start, by: Fixture.admin, session: session, reason: "revoked_by_admin")
+        (full.tokenID, full.tokenEpoch) = ("jti", 7)
         let plain = AuditEvent(.settingsChanged, at: Fixture.start, by: .system)
         let changes = [
             (AuditEvent.Kind.userChanged, "profile"), (.emailChanged, "a@x>b@x"), (.loginFailed, "wrong_password"),

@@ -43,6 +43,7 @@ extension Revocation {
 private func event(_ kind: AuditEvent.Kind, _ revokes: Revocation.Kind, of user: User? = nil) -> AuditEvent {
     var event = AuditEvent(kind, at: Fixture.start, by: Fixture.admin, userID: user?.id)
     event.revokes = revokes
+    (event.tokenID, event.tokenEpoch) = ("\(revokes)", 7)
     return event
 }
 
@@ -116,6 +117,7 @@ let revocationRules: [StoreRule] = [
         let (trail, feed) = (try await store.trail(), try await store.feed().map(\.unnumbered))
         #expect(trail.compactMap(\.revocation) == feed)
         #expect(feed.count == 3 * Revocation.Kind.allCases.count + 3)
+        #expect(feed.dropLast(3).allSatisfy { $0.tokenID == "\($0.kind)" && $0.tokenEpoch == 7 })
         #expect(trail.count == feed.count + 2 * Revocation.Kind.allCases.count + 2)
         let longLived = trail.first { $0.revocation?.kind == .lifetimesShortened }?.revocation
         #expect(longLived?.at == Fixture.start + .seconds(1) && longLived?.until == Fixture.start + .seconds(1_209_601))
@@ -206,6 +208,8 @@ let revocationRules: [StoreRule] = [
                 number: 7, kind, at: Fixture.start, until: far, userID: user, sessionID: session, clientID: client,
                 reason: "r")
         }
+        var (ended, revoked) = (revocation(.clientTokensEnded), revocation(.clientTokenRevoked, client: "web"))
+        (ended.tokenEpoch, revoked.tokenID) = (9, "jti")
         let revocations: [(Revocation, ImportOutcome)] = [
             (revocation(.sessionEnded, free.id, session: sessions[1].id, client: Client.mobileID), .written),
             (revocation(.sessionEnded, free.id, session: sessions[0].id), .kept),
@@ -214,7 +218,7 @@ let revocationRules: [StoreRule] = [
             (revocation(.userUnblocked, blocked.id), .kept), (revocation(.userUnblocked, free.id), .written),
             (revocation(.userDeleted, nobody), .written), (revocation(.userDeleted, free.id), .kept),
             (revocation(.clientDeleted, client: "web"), .written), (revocation(.allSessionsEnded), .written),
-            (revocation(.lifetimesShortened, free.id), .written),
+            (revocation(.lifetimesShortened, free.id), .written), (ended, .written), (revoked, .written),
         ]
         for _ in 0..<2 {
             let last = try await store.lastRevocation()

@@ -167,7 +167,7 @@ struct RecipeTests {
         let made = one.admin(.post, "/admin-keys", .object(["name": .string("api"), "scope": .string("feed")]))
         let key = try #require(made?.json["admin_key"]?.string)
         let verifier = try Self.snippet("verifier.py")
-        #expect(verifier.split(separator: "\n").count <= 30, "lines of the verifier")
+        #expect(verifier.split(separator: "\n").count <= 34, "lines of the verifier")
         let program =
             verifier + """
 
@@ -235,10 +235,23 @@ struct RecipeTests {
                 backend = admin("POST", "/clients", {"client_id": "backend", "scope": "read",
                     "token_endpoint_auth_method": "client_secret_post", "grant_types": ["client_credentials"]})
                 form = {"grant_type": "client_credentials", "client_id": "backend", "client_secret": backend["client_secret"]}
-                own = json.load(urllib.request.urlopen("http://\(other.publicAddress)/oauth/token",
-                    urllib.parse.urlencode(form).encode()))["access_token"]
+                def post(path, form):
+                    answer = urllib.request.urlopen(f"http://\(other.publicAddress)/oauth/{path}", urllib.parse.urlencode(form).encode())
+                    return answer.read()
+                def get_own(): return json.loads(post("token", form))["access_token"]
+                own, other = get_own(), get_own()
+                assert "sid" not in verifier.verify(own)
+                post("revoke", {**form, "token": own})
+                wait(own, "client_token_revoked")
+                assert "sid" not in verifier.verify(other)
+                form["client_secret"] = admin("PATCH", "/clients/backend", {"rotate_secret": True})["client_secret"]
+                wait(other, "client_tokens_ended")
+                own = get_own()
+                assert "sid" not in verifier.verify(own), "what the new secret gave in the same second is good"
                 admin("POST", "/revoke-all")
                 wait(watch["access_token"], "all_sessions_ended")
+                wait(own, "client_tokens_ended")
+                own = get_own()
                 assert "sid" not in verifier.verify(own)
                 late = login_after("all_sessions_ended", "late")
                 wait(late["access_token"], late["session_id"])

@@ -1,7 +1,7 @@
 import json, jwt, threading, time, urllib.request
 
 class Verifier:
-    CUTS = "client_", "all_", "lifetimes_"      # of what was issued up to "at": all count; of the others the last word does
+    CUTS = "client_", "all_", "lifetimes_"      # all of these count; of the others the last word does
 
     def __init__(self, issuer, audience, jwks_url, feed_url, key):
         self.issuer, self.audience, self.feed_url, self.fields = issuer, audience, feed_url, {"Authorization": "Bearer " + key}
@@ -26,8 +26,12 @@ class Verifier:
         claims = jwt.decode(token, self.jwks.get_signing_key_from_jwt(token), algorithms=["ES256", "EdDSA"],
                             issuer=self.issuer, audience=self.audience, options={"require": ["exp", "iat", "sub"]})
         if "cnf" in claims or jwt.get_unverified_header(token).get("typ") != "at+jwt": raise jwt.InvalidTokenError("no bearer token")
-        cuts = [item for item in self.cuts if claims["iat"] <= item["at"] and item.get("sub") in (None, claims["sub"])
-                and item.get("client_id") in (None, claims.get("client_id")) and ("sid" in claims or item["type"] == "client_deleted")]
+        def reaches(item):                                            # a client's own tokens have no "sid"
+            if item["type"] == "client_tokens_ended": return "sid" not in claims and claims.get("epoch", 0) < item["epoch"]
+            if item["type"] == "client_token_revoked": return "sid" not in claims and claims.get("jti") == item["jti"]
+            return claims["iat"] <= item["at"] and ("sid" in claims or item["type"] == "client_deleted")
+        cuts = [item for item in self.cuts if item.get("sub") in (None, claims["sub"])
+                and item.get("client_id") in (None, claims.get("client_id")) and reaches(item)]
         for item in [self.over.get(claims.get("sid")), self.over.get(claims["sub"]), *cuts]:
             spares = item and (item["type"] == "user_unblocked" or item["type"] == "user_deleted" and claims["iat"] > item["at"])
             if item and not spares: raise jwt.InvalidTokenError(item["type"])

@@ -41,7 +41,53 @@ struct TransferFeedTests {
         _ = try await admin.enable(.username("ada"), includingOwnSwitch: false, by: .system)
         _ = try await admin.createClient(id: "old", by: .system) { _ in nil }
         try await admin.deleteClient("old", by: .system)
+        let backend = try await makeBackend(stage)
+        let own = stage.services.clientCredentials
+        let isOwn = try await own.revoke(
+            try await own.issue(to: backend, scope: nil).accessToken, of: backend, from: .system)
+        #expect(isOwn)
+        _ = try await admin.changeClient("backend", newSecret: true, by: .system) { _ in nil }
         _ = try await admin.changeSettings(by: .system) { $0.offlineSessionMax = .seconds(8_640_000) }
+    }
+
+    /// A client that gets tokens for itself.
+    private func makeBackend(_ stage: TransferFixture) async throws -> Client {
+        try await stage.administration.createClient(id: "backend", by: .system) { client in
+            (client.authenticationMethod, client.grantTypes) = (.clientSecretBasic, [.clientCredentials])
+            return nil
+        }.client
+    }
+
+    @Test("tokens of clients that ended before a move are refused after it, and the others are accepted")
+    func clientTokens() async throws {
+        try await transfer.withRoute { first, postgres, last in
+            let old = try await makeBackend(first)
+            let own = first.services.clientCredentials
+            let ended = try await own.issue(to: old, scope: nil).accessToken
+            let (client, _) = try await first.administration.changeClient(
+                "backend", newSecret: true, by: .system
+            ) { _ in nil }
+            let good = try await own.issue(to: client, scope: nil).accessToken
+            let revoked = try await own.issue(to: client, scope: nil).accessToken
+            let isOwn = try await own.revoke(revoked, of: client, from: .system)
+            #expect(isOwn)
+            for (source, target) in [(first, postgres), (postgres, last)] {
+                try await transfer.move(from: source, to: target)
+                for (token, isAccepted) in [(ended, false), (good, true), (revoked, false)] {
+                    let found = try await target.services.accessTokens.introspect(token, from: .system)
+                    #expect((found != .inactive) == isAccepted)
+                }
+            }
+            // What ends at the source comes with the next export, and so does what is good there.
+            let (newer, _) = try await first.administration.changeClient(
+                "backend", newSecret: true, by: .system
+            ) { _ in nil }
+            let newest = try await own.issue(to: newer, scope: nil).accessToken
+            try await transfer.move(from: first, to: postgres)
+            #expect(try await postgres.services.accessTokens.introspect(newest, from: .system) != .inactive)
+            #expect(try await postgres.services.accessTokens.introspect(good, from: .system) == .inactive)
+            #expect(try await snapshot(postgres).filter { $0.kind == .clientTokensEnded }.count == 2)
+        }
     }
 
     @Test("what ended before a move is in the feed after it, there and back, once and in order")
@@ -214,6 +260,8 @@ struct TransferFeedTests {
             {"type":"revocation","kind":"lifetimes_shortened",\(at)}
             {"type":"revocation","kind":"all_over",\(at)}
             {"type":"revocation","kind":"user_deleted","user_id":"\(String(repeating: "0a", count: 16))"}
+            {"type":"revocation","kind":"client_tokens_ended",\(at)}
+            {"type":"revocation","kind":"client_token_revoked","client_id":"web",\(at)}
             """)
         try await transfer.withStages(1) { stages in
             let (_, refused) = try await stages[0].load(transfer.folder, "mine.jsonl")
@@ -223,7 +271,7 @@ struct TransferFeedTests {
                     "line 3: 'client_id' is missing",
                     "line 5: 'kind' must be one of: "
                         + Revocation.Kind.allCases.map(\.rawValue).joined(separator: ", "),
-                    "line 6: 'at' is missing",
+                    "line 6: 'at' is missing", "line 7: 'epoch' is missing", "line 8: 'jti' is missing",
                 ])
             #expect(try await snapshot(stages[0]).map(\.kind) == [.lifetimesShortened])
         }

@@ -55,6 +55,20 @@ struct WebhookRevocationTests {
                 try await administration.deleteClient("web", by: .system)
             case .allSessionsEnded:
                 try await administration.revokeAllSessions(by: .system)
+            case .clientTokensEnded, .clientTokenRevoked:
+                let id = kind.rawValue
+                let client = try await administration.createClient(id: id, by: .system) { client in
+                    (client.authenticationMethod, client.grantTypes) = (.clientSecretPost, [.clientCredentials])
+                    return nil
+                }.client
+                if kind == .clientTokensEnded {
+                    _ = try await administration.changeClient(id, newSecret: true, by: .system) { _ in nil }
+                    return
+                }
+                let own = Services(application.context).clientCredentials
+                let isOwn = try await own.revoke(
+                    try await own.issue(to: client, scope: nil).accessToken, of: client, from: .system)
+                #expect(isOwn)
             case .lifetimesShortened:
                 _ = try await administration.changeSettings(by: .system) { $0.offlineSessionMax = .seconds(8_640_000) }
                 _ = try await administration.changeClient(Client.mobileID, by: .system) { client in
@@ -119,6 +133,8 @@ struct WebhookRevocationTests {
         members["sid"] = revocation.sessionID.map { .string($0.description) }
         members["sub"] = revocation.userID.map { .string($0.description) }
         members["client_id"] = revocation.clientID.map { .string($0) }
+        members["jti"] = revocation.tokenID.map { .string($0) }
+        members["epoch"] = revocation.tokenEpoch.map { .integer($0) }
         return .object(members)
     }
 

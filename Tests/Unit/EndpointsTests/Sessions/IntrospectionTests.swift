@@ -99,11 +99,6 @@ import Testing
             #expect(other.string("error") == "unauthorized_client")
             #expect(await stage.refresh(tokens.refresh).status == 200)
 
-            let own = await stage.form("/oauth/token", "grant_type=client_credentials", basic: "backend:\(secret)")
-            let token = try #require(own.string("access_token"))
-            let unsupported = await stage.form("/oauth/revoke", "token=\(token)", basic: "backend:\(secret)")
-            #expect(unsupported.status == 400)
-            #expect(unsupported.string("error") == "unsupported_token_type")
         }
     }
 }

@@ -128,6 +128,21 @@ import Testing
         Ending(
             name: "break glass", events: ["all_sessions_ended"], act: admin(.post, "/admin/v1/revoke-all", nil, 204)),
         Ending(
+            name: "break glass, with a client that gets tokens for itself",
+            events: ["all_sessions_ended", "client_tokens_ended"]
+        ) { stage, _ in
+            _ = try await stage.makeClient(ClientTokenFixture.backend("backend"))
+            #expect(await stage.admin(.post, "/admin/v1/revoke-all").status == 204)
+        },
+        Ending(
+            name: "a token that a client got for itself", events: ["client_token_revoked"]
+        ) { stage, _ in
+            let basic = "backend:" + (try await stage.makeClient(ClientTokenFixture.backend("backend")) ?? "")
+            let own = await stage.form("/oauth/token", ClientTokenFixture.grant, basic: basic)
+            let form = "token=\(try #require(own.string("access_token")))"
+            #expect(await stage.form("/oauth/revoke", form, basic: basic).status == 200)
+        },
+        Ending(
             name: "a deleted client", events: ["client_deleted"],
             act: admin(.delete, "/admin/v1/clients/mobile", nil, 204)),
         Ending(
@@ -158,6 +173,8 @@ import Testing
                 case "session_ended":
                     #expect(item.string("sid")?.isEmpty == false && item.string("sub") == tokens.userID)
                 case "client_deleted": #expect(item.string("client_id") == "mobile")
+                case "client_tokens_ended": #expect(item.integer("epoch") ?? 0 > 0 && item.string("client_id") == nil)
+                case "client_token_revoked": #expect(item.string("client_id") == "backend" && item.string("jti") != nil)
                 case "all_sessions_ended", "lifetimes_shortened": #expect(item.string("sub") == nil)
                 default: #expect(item.string("sub") == tokens.userID)
                 }

@@ -54,6 +54,24 @@ import Testing
         }
     }
 
+    @Test func endsOfClientTokensReachAsFarAsTheirEpoch_andEachTokenIsAlone() {
+        func ended(_ epoch: Int64, client: String? = "web") -> Revocation {
+            var revocation = Self.revocation(.clientTokensEnded, client: client)
+            revocation.tokenEpoch = epoch
+            return revocation
+        }
+        func revoked(_ id: String) -> Revocation {
+            var revocation = Self.revocation(.clientTokenRevoked, client: "web")
+            revocation.tokenID = id
+            return revocation
+        }
+        #expect(Self.summary(ended(5)).says(ended(4)) && Self.summary(ended(5)).says(ended(5)))
+        #expect(!Self.summary(ended(5)).says(ended(6)))
+        #expect(!Self.summary(ended(5)).says(ended(5, client: nil)) && !Self.summary(ended(5)).says(revoked("a")))
+        #expect(Self.summary(revoked("a")).says(revoked("a")) && !Self.summary(revoked("a")).says(revoked("b")))
+        #expect(!Self.summary(revoked("a")).says(ended(1)))
+    }
+
     /// As when two databases had their lives shortened by different amounts.
     @Test func tokensOfBeforeAddUp_noneTakesAnotherBack() {
         let (late, long) = (

@@ -41,9 +41,10 @@ import Testing
             "unauthorized_client"),
         Demand("2.2", "an invalid token is no error", .post(path, "token=x&client_id=mobile"), 200),
         Demand("2.2", "a forged refresh token is no error", .post(path, "token=sjr_AAAA&client_id=mobile"), 200),
+        Demand("2.1", "a client's own token", .post(path, "token={own}", basic: "backend:{secret}"), 200),
         Demand(
-            "2.2.1", "a type that is not revoked", .post(path, "token={own}", basic: "backend:{secret}"), 400,
-            "unsupported_token_type"),
+            "2.1", "another client's own token", .post(path, "token={own}&client_id=mobile"), 400,
+            "unauthorized_client"),
         Demand(
             "2.1", "POST alone", .get(path + "?token={refresh}&client_id=mobile"), 405, "method_not_allowed",
             fields: [("Allow", "OPTIONS, POST")]),

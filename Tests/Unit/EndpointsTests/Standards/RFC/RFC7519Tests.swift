@@ -56,7 +56,7 @@ import Testing
             let (_, claims) = try tokenParts(scene["own"])
             #expect(claims["sub"]?.string == "backend" && claims["client_id"]?.string == "backend")
             // RFC 9068 section 2.2.1: nobody logged in.
-            #expect(Set(claims.keys) == ["iss", "aud", "sub", "client_id", "iat", "exp", "jti", "scope"])
+            #expect(Set(claims.keys) == ["iss", "aud", "sub", "client_id", "iat", "exp", "jti", "scope", "epoch"])
         }
     }
 
