@@ -74,6 +74,8 @@ let package = Package(
             name: "CCurl", path: "Sources/Libraries/CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
             name: "CMaxMindDB", path: "Sources/Libraries/CMaxMindDB", providers: [.apt(["libmaxminddb-dev"])]),
+        .systemLibrary(
+            name: "CUnistring", path: "Sources/Libraries/CUnistring", providers: [.apt(["libunistring-dev"])]),
         .systemLibrary(name: "CQREncode", path: "Sources/Libraries/CQREncode"),
         .systemLibrary(name: "CLinux", path: "Sources/Libraries/CLinux"),
         .target(name: "COpenAPI", path: "Sources/Libraries/COpenAPI"),
@@ -86,6 +88,7 @@ let package = Package(
         .target(
             name: "Cryptography", dependencies: ["COpenSSL", "CLinux", "Locks"],
             swiftSettings: portable + [.strictMemorySafety()]),
+        .target(name: "PRECIS", dependencies: ["CUnistring"], swiftSettings: strictMemory),
         .target(name: "EventLoops", dependencies: ["CLinux", "Locks"], swiftSettings: strictMemory),
         .target(
             name: "Telemetry", dependencies: ["Calendar", "JSON", "Locks"], path: "Sources/Foundations/Telemetry",
@@ -105,7 +108,8 @@ let package = Package(
         .target(name: "QRCode", dependencies: ["CQREncode"], swiftSettings: strictMemory),
         .target(
             name: "TLS", dependencies: ["COpenSSL", "Calendar", "Cryptography", "Locks"], swiftSettings: strictMemory),
-        .target(name: "HTTPClient", dependencies: ["CCurl", "HTTP", "Locks"], swiftSettings: strictMemory),
+        .target(
+            name: "HTTPClient", dependencies: ["CCurl", "HTTP", "Locks", "Sockets"], swiftSettings: strictMemory),
         .target(
             name: "SojournClient",
             dependencies: [
@@ -119,7 +123,8 @@ let package = Package(
         // Row 3: the domain, and the engine that does not know it; the vendors' words over the SDK
         .target(name: "SojournEvents", dependencies: ["SojournClient"], swiftSettings: portable),
         .target(
-            name: "Sessions", dependencies: ["CCommonPasswords", "Cryptography", "JOSE", "JSON", "Locks", "WebAuthn"],
+            name: "Sessions",
+            dependencies: ["CCommonPasswords", "Cryptography", "JOSE", "JSON", "Locks", "PRECIS", "WebAuthn"],
             swiftSettings: strict + optimized),
         .target(
             name: "HTTPServer", dependencies: ["HTTP", "EventLoops", "Sockets", "TLS", "CLinux", "Locks"],
@@ -155,7 +160,7 @@ let package = Package(
             name: "Notifications",
             dependencies: [
                 "Calendar", "JSON", "Cryptography", "Telemetry", "HTTP", "HTTPClient", "Sessions", "Geolocation",
-                "Endpoints", "Locks",
+                "Endpoints", "Locks", "Sockets",
             ], swiftSettings: strict),
         // Row 6: what an operator decides
         .target(
@@ -225,6 +230,7 @@ let package = Package(
             exclude: ["Differential/peers.py"])
         + tests("CryptographyTests", "unit", ["Cryptography", "Locks"], exclude: ["Wycheproof"])
         + tests("OAuthTests", "unit", ["OAuth", "HTTP"])
+        + tests("PRECISTests", "unit", ["PRECIS"])
         + tests("QRCodeTests", "unit", ["QRCode", "Repository"])
         + tests("PagesTests", "unit", ["Pages", "PageSamples", "HTTP", "Sessions", "Repository"], more: optimized)
         + tests(

@@ -20,6 +20,9 @@ extension ConfigurationKey {
         list(
             "server.trusted_proxies", "a list of addresses, ranges like 10.0.0.0/8, or unix", \.server.trustedProxies,
             parse: { AddressRange($0) }, print: { "\($0)" }),
+        list(
+            "server.private_receivers", "a list of addresses or ranges like 10.0.0.0/8", \.server.privateReceivers,
+            parse: { $0 == "unix" ? nil : AddressRange($0) }, print: { "\($0)" }),
         word("server.forwarded_field", \.server.forwardedField),
         word("server.proxy_protocol", \.server.proxyProtocol),
         optionalText("server.issuer", "an http or https URL without query and final slash", \.server.issuer) {
@@ -95,8 +98,12 @@ extension ConfigurationKey {
             "limits.requests_per_connection", 0...1_000_000_000, "requests", \.limits.requestsPerConnection),
         count("limits.pending_requests", 1...1_000_000, "requests", \.limits.pendingRequests),
         count("limits.subscribers", 1...1_000_000, "subscribers", \.limits.subscribers),
+        count("limits.admin_subscribers", 1...1_000_000, "subscribers", \.limits.adminSubscribers),
+        count("limits.subscribers_per_session", 1...1_000_000, "subscribers", \.limits.waiting.perSession),
+        count("limits.subscribers_per_client", 1...1_000_000, "subscribers", \.limits.waiting.perClient),
+        count("limits.subscribers_per_address", 1...1_000_000, "subscribers", \.limits.waiting.perAddress),
         word("limits.remote_login_same", \.limits.remoteLoginSame),
-        count("limits.login_watchers", 1...1_000_000, "pages", \.limits.loginWatchers),
+        count("limits.login_watchers", 1...1_000_000, "pages", \.limits.waiting.pages),
         count("limits.buffered_bytes", 1_048_576...1_099_511_627_776, "bytes", \.limits.bufferedBytes),
         count("limits.tls_handshake_width", 0...256, "handshakes", \.limits.tlsHandshakeWidth),
         count("limits.tls_handshakes_waiting", 1...1_000_000, "handshakes", \.limits.tlsHandshakesWaiting),

@@ -26,6 +26,8 @@ public struct ServerConfiguration: Hashable, Sendable {
         public var reusesPort = false
         /// The proxies that may name the client in a header.
         public var trustedProxies: [AddressRange] = []
+        /// The addresses, beside public ones, at which clients may have security events delivered.
+        public var privateReceivers: [AddressRange] = []
         /// The header in which proxies name the client.
         public var forwardedField = ForwardingField.xForwardedFor
         /// The mode of the PROXY protocol on the public listener.

@@ -39,10 +39,13 @@ public struct ServerLimits: Hashable, Sendable {
     public var requestsPerConnection = 100_000
     /// Concurrent requests of one listener. Beyond: 503.
     public var pendingRequests = 4096
-    /// Concurrent long polls and streams.
+    /// Concurrent long polls and streams of the public listeners. Beyond: 503.
     public var subscribers = 1024
-    /// Concurrent long polls and streams of pages that wait for a phone, among the subscribers. Beyond: 503.
-    public var loginWatchers = 512
+    /// Concurrent long polls and streams of the admin listeners. Beyond: 503.
+    public var adminSubscribers = 512
+    /// Concurrent long polls of one session, of one client and of one address without a token, and those of pages that wait for a
+    /// phone, all among the subscribers. Beyond: 503.
+    public var waiting = WaitingLimits()
     /// What a device has to share with the phone that lets it in.
     public var remoteLoginSame = RemoteLoginSame.off
     /// Memory for unfinished requests and answers beyond 4 KiB of each connection, in bytes. Beyond: 503.
@@ -55,7 +58,7 @@ public struct ServerLimits: Hashable, Sendable {
     public var eventLoops = 0
     /// Concurrent password hashes, each with 128 MiB of memory.
     public var passwordHashWidth = 2
-    /// Running and waiting password hashes of each priority. Beyond: 503.
+    /// Running and waiting password hashes of each priority. Beyond: 503 for the network with the most.
     public var passwordHashPending = 64
     /// The rules for new passwords.
     public var passwords = PasswordRules()

@@ -33,8 +33,8 @@ public final class Endpoints: Sendable {
     /// Where network addresses are, and what a device has to share with the phone that lets it in.
     let remoteLogins: RemoteLogins
     let scopes: Scope
-    /// The pages that follow a login with the phone.
-    let pageWatchers: PageWatchers
+    /// The calls that wait for an event.
+    let waitingCalls: WaitingCalls
     let consoleSettings: ConsoleSettings
     /// What the console says about the machine.
     let machine: MachineState
@@ -55,28 +55,30 @@ public final class Endpoints: Sendable {
     ///   - identityVerifier: verifies ID tokens, if there are identity providers.
     ///   - remoteLogins: where network addresses are, and what a device has to share with the phone that lets it in.
     ///   - scopes: the scopes in the server's metadata; each client has its own.
-    ///   - loginWatchers: how many pages may follow logins with the phone at the same time.
+    ///   - waiting: how many calls may wait for an event at the same time.
     ///   - console: what the operator has decided about the console.
     ///   - history: gets the outcomes of refreshes and logins, and has those of the store; nil: a new one.
     ///   - machine: what the console says about the machine.
     ///   - testClock: the clock that tests of apps move; nil: there are no calls for tests.
     ///   - isStopping: whether the server is about to stop, so that `GET /readyz` answers 503.
-    ///   - stopwatch: nanoseconds since some moment, for the duration of requests.
+    ///   - stopwatch: nanoseconds since some moment, for the duration of requests and of waits.
+    ///   - sleep: lets a call wait.
     public init(
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
         rateLimits: RateLimits = RateLimits(),
         backups: (any BackupService)? = nil, identityVerifier: (any IdentityVerifier)? = nil,
-        remoteLogins: RemoteLogins = RemoteLogins(), scopes: Scope = .empty, loginWatchers: Int = 512,
+        remoteLogins: RemoteLogins = RemoteLogins(), scopes: Scope = .empty, waiting: WaitingLimits = WaitingLimits(),
         console: ConsoleSettings = ConsoleSettings(), history: OutcomeHistory? = nil,
         machine: MachineState = MachineState(), testClock: TestClock? = nil,
         isStopping: @escaping @Sendable () -> Bool = { false },
-        stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime
+        stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime,
+        sleep: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     ) {
         self.context = context
-        services = Services(context)
         let (start, instant) = (stopwatch(), ContinuousClock.now)
-        revocations = RevocationFeed(
-            source: context.store, clock: context.clock, now: { instant + .nanoseconds(stopwatch() - start) })
+        let now = { @Sendable in instant + .nanoseconds(stopwatch() - start) }
+        services = Services(context, now: now, sleep: sleep)
+        revocations = RevocationFeed(source: context.store, clock: context.clock, now: now)
         services.loginSessions.watch.follow(revocations)
         self.registry = registry
         let routes = Route.all + Route.metadata(of: context.issuer)
@@ -88,7 +90,7 @@ public final class Endpoints: Sendable {
         self.identityVerifier = identityVerifier
         self.remoteLogins = remoteLogins
         self.scopes = scopes
-        pageWatchers = PageWatchers(atMost: loginWatchers)
+        waitingCalls = WaitingCalls(waiting, registry)
         consoleSettings = console
         self.machine = machine
         self.testClock = testClock
@@ -97,6 +99,9 @@ public final class Endpoints: Sendable {
         publicTable = RouteTable(routes, on: .public)
         adminTable = RouteTable(routes, on: .admin)
     }
+
+    /// The service of logins with a phone, which the clean-up shares, so that its changes wake the requests that wait here.
+    public var loginSessions: LoginSessionService { services.loginSessions }
 
     /// RFC 6797: a client that has used https uses nothing else for a year. Over http the field must not be sent (section 7.2).
     private static let transportSecurity = "max-age=31536000"
@@ -129,7 +134,7 @@ public final class Endpoints: Sendable {
             }
             let start = stopwatch()
             let call = Call(request: request, caller: caller, requestID: id.text, route: route, parameter: parameter)
-            if route.isStreaming, Self.waits(request) {
+            if call.mayWait {
                 // The closure has no capture list, because with one it would change to the loop's queue and back again (Swift
                 // 6.3).
                 return .streaming(
@@ -206,9 +211,11 @@ public final class Endpoints: Sendable {
             if call.route.errorFormat == .page, call.transport == nil { throw RequestProblem.needsTLS }
             switch call.route.handler {
             case .immediate(let handle): return try handle(self)
-            case .open(let handle): return try await handle(self, call)
-            case .userWithoutPresence(let handle): return try await userAnswer(call, requiresPresence: false, handle)
-            case .user(let handle): return try await userAnswer(call, requiresPresence: true, handle)
+            case .open(let handle):
+                if call.route.isStreaming, call.mayWait { return try await openWaitingAnswer(call, handle) }
+                return try await handle(self, call)
+            case .user(let demands, let handle): return try await userAnswer(call, demands, handle)
+            case .owner(let handle): return try await ownerAnswer(call, handle)
             case .client(let scopes, let handle): return try await clientAnswer(call, scopes, handle)
             case .admin(let scope, let handle): return try await adminAnswer(call, scope, handle)
             case .streaming, .openStreaming: return await streamingAnswer(call).head

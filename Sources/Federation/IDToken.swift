@@ -130,9 +130,10 @@ struct IDToken: Sendable {
     /// e-mail address and `Text.emailKey` accepts it.
     private func username(provenEmail: String?) -> String? {
         guard let name = text(provider.claims.username),
-            Text.isValid(Text.normalized(name), lengthMax: User.usernameLengthMax)
+            Text.problem(withUsername: name) == nil
         else { return nil }
-        guard name.contains("@") else { return name }
+        // A wide @ becomes an @; a combining mark after it makes another character of it.
+        guard Text.preparedUsername(name).unicodeScalars.contains("@") else { return name }
         let isProven = provenEmail?.utf8.elementsEqual(name.utf8) ?? false
         return isProven && Text.emailKey(name) != nil ? name : nil
     }

@@ -39,11 +39,17 @@ internal import HTTP
         let lines = unsafe lines(request.fields)
         defer { unsafe curl.curl_slist_free_all(lines) }
         try check(unsafe CCurl_set_pointer(curl, handle, CURLOPT_HTTPHEADER, lines))
+        let opener = SocketOpener(options.destinations)
+        if options.destinations != .anywhere {
+            let pointer = unsafe Unmanaged.passUnretained(opener).toOpaque()
+            try check(unsafe CCurl_set_opener(curl, handle, SocketOpener.open, pointer))
+        }
         let collectorPointer = unsafe Unmanaged.passUnretained(collector).toOpaque()
         try check(
             unsafe CCurl_set_collector(
                 curl, handle, ResponseCollector.collectLine, ResponseCollector.collectContent, collectorPointer))
-        let code = withExtendedLifetime(collector) { transfer(request.body) }
+        let code = withExtendedLifetime((collector, opener)) { transfer(request.body) }
+        if opener.hasRefused, code == CURLE_COULDNT_CONNECT { throw .forbidden }
         return try collector.answer(code, status: status)
     }
 

@@ -4,14 +4,14 @@
 //
 // Must not know: the purpose and the receiver of a request. Tokens, keys and events belong to other modules.
 //
-// Only the configuration decides which servers are asked. A URL that came with a request from outside must never become
-// an `OutboundURL`, or the server would fetch resources for strangers that only it can reach. A URL from a provider's
-// discovery document must have the provider's origin, or be allowed by the configuration. The client follows no
-// redirects; a redirect is a response like any other. It uses no proxies from the environment, no cookies, no passwords
-// from `.netrc`, and accepts no certificate without verification.
+// The operator and admins decide which servers are asked. A URL that came with any other request from outside is asked by a
+// client with `Destinations.publicAddresses` alone, or the server would ask, for strangers, what only it can reach. A URL
+// from a provider's discovery document must have the provider's origin, or be allowed by the configuration. The client
+// follows no redirects; a redirect is a response like any other. It uses no proxies from the environment, which would
+// connect in its place, no cookies, no passwords from `.netrc`, and accepts no certificate without verification.
 //
-// Reading order: HTTPClient, OutboundURL, OutboundRequest (and the response), OutboundError, WorkerThreads, EasyHandle,
-// ResponseCollector, Library.
+// Reading order: HTTPClient, Destinations, OutboundURL, OutboundRequest (and the response), OutboundError, WorkerThreads,
+// EasyHandle, SocketOpener, ResponseCollector, Library.
 
 internal import Locks
 
@@ -34,12 +34,14 @@ public struct HTTPClient: Sendable {
         public var fieldsMax: Int
         /// The `User-Agent` field.
         public var userAgent: String
+        /// The addresses to which connections go.
+        public var destinations: Destinations
 
         /// Creates options; each has a cautious default.
         public init(
             width: Int = 4, waitingMax: Int = 64, connectDeadline: Duration = .seconds(3),
             deadline: Duration = .seconds(10), contentMax: Int = 256 * 1024, fieldsMax: Int = 32 * 1024,
-            userAgent: String = "sojourn"
+            userAgent: String = "sojourn", destinations: Destinations = .anywhere
         ) {
             self.width = max(1, width)
             self.waitingMax = max(0, waitingMax)
@@ -48,6 +50,7 @@ public struct HTTPClient: Sendable {
             self.contentMax = contentMax
             self.fieldsMax = fieldsMax
             self.userAgent = userAgent
+            self.destinations = destinations
         }
     }
 

@@ -8,6 +8,8 @@ public enum OutboundError: Error, Hashable, Sendable, CaseIterable {
     case timedOut
     /// The name does not resolve, or nothing listens at the address.
     case unreachable
+    /// The name resolves to addresses to which this client does not connect (`HTTPClient.Destinations`).
+    case forbidden
     /// TLS failed: the certificate does not match the host, or no trusted authority signed it.
     case untrusted
     /// The response is larger than allowed.
@@ -23,6 +25,7 @@ public enum OutboundError: Error, Hashable, Sendable, CaseIterable {
         case .overloaded: "overloaded"
         case .timedOut: "timed_out"
         case .unreachable: "unreachable"
+        case .forbidden: "forbidden_address"
         case .untrusted: "untrusted"
         case .tooLarge: "too_large"
         case .malformed: "malformed"

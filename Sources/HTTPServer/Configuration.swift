@@ -65,9 +65,13 @@ extension HTTPServer {
         /// which a slow disk still carries, the last one waits two seconds. A longer queue would only delay every
         /// response. Beyond: 503 at once.
         public var maximumPendingRequests = 4096
-        /// The long polls and streams at one time, of all listeners; each loop has its share. They cost no work while
-        /// they wait, but each occupies a connection. Beyond: 503 at once.
+        /// The long polls and streams at one time, of all listeners without `isReserved`. Each occupies a connection
+        /// and, by its handler, what the handler does while it waits: most look again now and then. Beyond: 503 at
+        /// once.
         public var maximumStreamingReplies = 1024
+        /// The long polls and streams at one time, of all listeners with `isReserved`, so that those of the others
+        /// leave room for operators. Beyond: 503 at once.
+        public var reservedStreamingReplies = 512
         /// The memory in bytes for partly received requests, partly sent responses and requests in handlers, of all
         /// connections together. The 4 KiB of each connection, which hold most requests, do not count. The default
         /// holds a thousand of the largest requests. Beyond: 503; a response without room is cut.

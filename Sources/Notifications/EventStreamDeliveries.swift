@@ -1,5 +1,7 @@
+internal import HTTPClient
 internal import Locks
 public import Sessions
+public import Sockets
 public import Telemetry
 
 /// The pushed streams of all clients, each independent of the others.
@@ -8,10 +10,15 @@ public struct EventStreamDeliveries: Sendable {
     private let logger: Logger
     private let metrics: EventStreamMetrics
     private let node: String
+    private let destinations: HTTPClient.Destinations
 
-    /// Deliveries that do nothing before `run`. `node` is the name of this node among all nodes.
-    public init(context: ServiceContext, logger: Logger, metrics: EventStreamMetrics, node: String) {
+    /// Deliveries that do nothing before `run`. `node` is the name of this node among all nodes; `receivers` are the ranges of
+    /// addresses, beside public ones, that events may be pushed to.
+    public init(
+        context: ServiceContext, receivers: [AddressRange], logger: Logger, metrics: EventStreamMetrics, node: String
+    ) {
         (self.context, self.logger, self.metrics, self.node) = (context, logger, metrics, node)
+        destinations = .publicAddresses(and: receivers)
     }
 
     /// Pushes events until the task is cancelled. A stream that is made or changed meanwhile takes part within a second.
@@ -35,7 +42,9 @@ public struct EventStreamDeliveries: Sendable {
     }
 
     private func delivery(_ clientID: String) -> EventStreamDelivery {
-        EventStreamDelivery(clientID: clientID, context: context, logger: logger, metrics: metrics, node: node)
+        EventStreamDelivery(
+            clientID: clientID, context: context, destinations: destinations, logger: logger, metrics: metrics,
+            node: node)
     }
 
     /// The clients with such a stream. None if the store does not answer.

@@ -34,13 +34,14 @@ struct EventStreamDelivery: Sendable {
     let node: String
     private let refusals = Refusals()
 
-    /// A delivery that does nothing before `run`.
+    /// A delivery that does nothing before `run`, and connects to `destinations` alone, because the client has set the URL.
     init(
-        clientID: String, context: ServiceContext, client: HTTPClient = HTTPClient(HTTPClient.Options(width: 1)),
-        logger: Logger, metrics: EventStreamMetrics, node: String
+        clientID: String, context: ServiceContext, destinations: HTTPClient.Destinations, logger: Logger,
+        metrics: EventStreamMetrics, node: String
     ) {
         (self.clientID, self.context, service) = (clientID, context, EventStreamService(context))
-        (self.client, self.logger, self.metrics, self.node) = (client, logger, metrics, node)
+        client = HTTPClient(HTTPClient.Options(width: 1, destinations: destinations))
+        (self.logger, self.metrics, self.node) = (logger, metrics, node)
     }
 
     /// Sends events until the task is cancelled.

@@ -152,8 +152,7 @@ public struct WebhookMessage: Encodable, Sendable {
         var notMe: String?
         if let id = event.sessionID, let session = try await store.session(id)?.session {
             device = session.device
-            let isByPhone = session.authenticationMethods.contains(LoginSession.authenticationMethod)
-            if event.kind == .sessionStarted, isByPhone { notMe = notMeURL?(id) }
+            if event.kind == .sessionStarted, session.isByPhone { notMe = notMeURL?(id) }
         }
         var isNew: Bool?
         if event.kind == .sessionStarted, let userID = event.userID {

@@ -143,10 +143,12 @@ public final class PostgresStore: Store {
         _ lock: Statement?, by key: Int = 0,
         _ body: @escaping @Sendable (Transaction) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        try await perform(on: changes[key % changes.count]) { (connection, limit) throws(DatabaseError) in
+        let outcome = try await perform(on: changes[key % changes.count]) { (connection, limit) throws(DatabaseError) in
             try Transaction.run(
                 on: connection, lock.map { [$0] } ?? [], timeLeft: limit.left, until: limit.deadline, body)
         }
+        options.observer.committed()
+        return outcome
     }
 
     /// Measures the difference between this machine's clock and the database's.

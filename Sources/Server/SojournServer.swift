@@ -84,6 +84,7 @@ public actor SojournServer {
             let webhooks: [Webhook]
             let geoDatabase: GeoDatabaseFile?
             let clocks: ClockComparison?
+            let endpoints: Endpoints
             do throws(StartError) {
                 geoDatabase = try configuration.geoDatabase(logger: surroundings.logger)
                 webhooks = try application.webhooks(configuration.webhooks, surroundings, locations: geoDatabase)
@@ -93,19 +94,18 @@ public actor SojournServer {
                 application.metrics.showCertificates(reloaders, engine)
                 clocks = ClockComparison(application.database, application.metrics, surroundings.logger)
                 if let geoDatabase { application.metrics.showGeoDatabase(geoDatabase) }
-                try beginAccepting(
-                    engine,
-                    application.endpoints(
-                        remoteLogins: configuration.remoteLogins(geoDatabase), console: consoleSettings(addresses),
-                        machine: machineState(reloaders, geoDatabase, clocks), testClock: testClock,
-                        isStopping: { [stopFlag] in stopFlag.isSet }))
+                endpoints = application.endpoints(
+                    remoteLogins: configuration.remoteLogins(geoDatabase), console: consoleSettings(addresses),
+                    machine: machineState(reloaders, geoDatabase, clocks), testClock: testClock,
+                    isStopping: { [stopFlag] in stopFlag.isSet })
+                try beginAccepting(engine, endpoints)
                 try writeReadyFile(addresses)
             } catch {
                 await application.close()
                 throw error
             }
             let logouts = application.logoutDeliveries(surroundings)
-            let streams = application.eventStreamDeliveries(surroundings)
+            let streams = application.eventStreamDeliveries(configuration.server.privateReceivers, surroundings)
             let pings = application.backchannelPings(surroundings)
             let upkeep = Maintenance(
                 context: application.context, logger: surroundings.logger, clockFile: application.clockFile,
@@ -117,7 +117,7 @@ public actor SojournServer {
                 upkeep: Task {
                     await withDiscardingTaskGroup { group in
                         group.addTask { await upkeep.run() }
-                        group.addTask { await upkeep.watchLogins(of: Services(application.context).loginSessions) }
+                        group.addTask { await upkeep.watchLogins(of: endpoints.loginSessions) }
                         group.addTask { await logouts.run() }
                         group.addTask { await streams.run() }
                         group.addTask { await pings.run() }

@@ -61,7 +61,7 @@ extension SocketAddress {
         }
     }
 
-    private static func read(from storage: UnsafeRawBufferPointer) -> SocketAddress {
+    static func read(from storage: UnsafeRawBufferPointer) -> SocketAddress {
         // An unnamed Unix socket may leave the length at that of the family, or at 0.
         guard storage.count > 2 else { return .unix(path: "") }
         switch unsafe Int32(storage.load(as: sa_family_t.self)) {

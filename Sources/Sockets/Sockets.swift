@@ -7,4 +7,5 @@
 //
 // Reading order: FileDescriptor (the only place that closes), SocketAddress (+Parsing, +Native), Listener (+Steering:
 // several processes on one port), InheritedListeners and ServiceNotification (the interface to systemd), StreamSocket (an
-// accepted connection), ClientSocket (for the command line and tests), AddressRange, ProxyHeader, SocketError.
+// accepted connection), ClientSocket (for the command line and tests), AddressRange, SocketAddress+Public (which addresses
+// lead outside), ProxyHeader, SocketError.

@@ -49,7 +49,8 @@ public enum ClientColumns {
         "user_presence_max_age_seconds", "resources", "stays_logged_in",
         "app_data", "anonymous_users", "redirect_uris", "post_logout_redirect_uris", "redirect_hops",
         "require_pushed_authorization_requests", "browser_session", "login_methods", "backchannel_logout_uri",
-        "initiate_login_uri", "remote_scope", "apple_app_ids", "android_apps", "backchannel_logout_session_required",
+        "initiate_login_uri", "remote_scope", "minimum_bond", "apple_app_ids", "android_apps",
+        "backchannel_logout_session_required",
         "id_token_signed_response_alg", "event_stream", "backchannel_token_delivery_mode",
         "backchannel_client_notification_endpoint", "token_epoch")
 
@@ -86,10 +87,11 @@ public enum ClientColumns {
         client.hostedLogin.redirectHops = row.list()
         client.hostedLogin.requiresPushedRequests = row.bool()
         client.hostedLogin.browserSession = try row.word(as: HostedLogin.BrowserSession.self)
-        client.hostedLogin.loginMethods = row.list()
+        client.hostedLogin.loginMethods = try loginMethods(row.optional { row in row.list() }, of: id)
         client.hostedLogin.backchannelLogoutURI = row.optionalText()
         client.hostedLogin.initiateLoginURI = row.optionalText()
         client.hostedLogin.remoteScope = try row.optional { (row) throws(CorruptRow) in try row.scope() }
+        client.hostedLogin.minimumBond = try row.word(as: LoginBond.Minimum.self)
         client.hostedLogin.appleAppIDs = row.list()
         for text in row.list() {
             guard let app = AndroidApp(text) else {
@@ -120,6 +122,15 @@ public enum ClientColumns {
         }
     }
 
+    private static func loginMethods(
+        _ words: [String]?, of id: String
+    ) throws(CorruptRow) -> [Client.LoginMethod]? {
+        guard let words else { return nil }
+        let methods = words.compactMap { Client.LoginMethod(rawValue: $0) }
+        guard methods.count == words.count else { throw CorruptRow("client \(id) has an unknown login method") }
+        return methods
+    }
+
     /// Writes all columns of a client.
     public static func write(_ client: Client, to row: inout some WrittenRow) {
         row.add(client.id)
@@ -147,10 +158,11 @@ public enum ClientColumns {
         row.add(list: client.hostedLogin.redirectHops)
         row.add(client.hostedLogin.requiresPushedRequests)
         row.add(client.hostedLogin.browserSession)
-        row.add(list: client.hostedLogin.loginMethods)
+        row.add(client.hostedLogin.loginMethods.map { $0.map(\.rawValue).joined(separator: " ") })
         row.add(client.hostedLogin.backchannelLogoutURI)
         row.add(client.hostedLogin.initiateLoginURI)
         row.add(client.hostedLogin.remoteScope)
+        row.add(client.hostedLogin.minimumBond)
         row.add(list: client.hostedLogin.appleAppIDs)
         row.add(list: client.hostedLogin.androidApps.map(\.text))
         row.add(client.hostedLogin.requiresLogoutSession)

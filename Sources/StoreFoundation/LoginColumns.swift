@@ -6,7 +6,7 @@ public enum LoginColumns {
     public static let all = Columns(
         "id", "kind", "client_id", "request", "remote_address", "user_agent", "user_id", "methods", "authenticated_at",
         "epoch", "browser_session_id", "code_hash", "code_expires_at", "code_request", "code_used_at", "started_at",
-        "phone_session_id", "bond")
+        "phone_login_id")
 
     /// The columns in which the page completes a login with a phone, in the order of `writeCompletion`.
     public static let completion = Columns(
@@ -29,8 +29,7 @@ public enum LoginColumns {
             codeHash: row.optional { row in row.bytes() }, codeExpiresAt: row.instant(),
             codeRequest: row.optional { row in row.bytes() }, codeUsedAt: row.optional { row in row.instant() },
             startedAt: row.instant())
-        let phoneID = try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in try row.identifier() }
-        if row.optionalText() != LoginBond.none.word { login.phoneID = phoneID }
+        login.phoneLoginID = try row.optional { (row) throws(CorruptRow) in try row.identifier() }
         return login
     }
 
@@ -52,8 +51,7 @@ public enum LoginColumns {
         row.add(login.codeRequest)
         row.add(login.codeUsedAt)
         row.add(login.startedAt)
-        row.add(login.phoneID)
-        row.add(String?.none)
+        row.add(login.phoneLoginID)
     }
 
     /// Writes the columns in which the page completes a login with a phone.

@@ -12,7 +12,8 @@ public enum LoginSessionColumns {
     public static let all = Columns(
         "id", "kind", "client_id", "request", "remote_address", "user_agent", "methods", "epoch", "started_at", "bond",
         "ping_seconds", "second_factor", "browser", "is_browser_known", "announce_info", "session_info",
-        "scan_handle", "user_code", "poll_hash", "state", "input", "history", "cause", "number_shown", "user_id",
+        "scan_handle", "user_code", "poll_hash", "browser_session_id", "state", "input", "history", "cause",
+        "number_shown", "user_id",
         "authenticated_at", "phone_session_id", "phone_user_id", "phone_client_id", "phone_device_id", "arrival",
         "phone_options", "phone_secret_hash", "wrong_factors", "answered_at", "input_until", "collect_until",
         "ended_at", "due_at", "ping_at", "ping_tries", "answered_acts")
@@ -64,6 +65,7 @@ public enum LoginSessionColumns {
         var login = LoginSession(
             id: id, kind: kind, clientID: clientID, bond: bond, secondFactor: secondFactor, browser: browser,
             isBrowserKnown: isBrowserKnown, request: request, startedAt: startedAt, inputUntil: startedAt)
+        login.browserSession = try row.optional { (row) throws(CorruptRow) in try row.identifier() }
         try readVariable(&row, of: &login)
         return login
     }
@@ -152,6 +154,7 @@ public enum LoginSessionColumns {
         row.add(request.handle)
         row.add(request.userCode)
         row.add(request.pollHash)
+        row.add(login.browserSession)
         writeVariable(login, to: &row)
     }
 

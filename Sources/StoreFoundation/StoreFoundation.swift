@@ -102,6 +102,11 @@ extension StoredRow {
         return word
     }
 
+    /// Reads a raw value of an enumeration; nil for null.
+    mutating func optionalWord<Word: RawRepresentable<String>>(as: Word.Type) throws(CorruptRow) -> Word? {
+        try optional { (row) throws(CorruptRow) in try row.word(as: Word.self) }
+    }
+
     /// Reads a list of scopes.
     mutating func scope() throws(CorruptRow) -> Scope {
         let text = text()

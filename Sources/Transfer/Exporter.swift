@@ -88,10 +88,21 @@ public struct Exporter {
             let page = try await read { [cursor] () async throws(StoreError) in
                 try await store.users(matching: nil, after: cursor, limit: Parts<User>.size)
             }
-            for user in page.items { try write(.user, user.members, to: &writer) }
+            let sources = try await sources(of: page.items)
+            for user in page.items {
+                var members = user.members
+                // A user that was deleted meanwhile has no sources; an import must not trust it more for that.
+                (sources[user.id] ?? UserSources(of: user, from: .user)).add(to: &members)
+                try write(.user, members, to: &writer)
+            }
             progress.show(nil, counts[.user] ?? 0, "users")
             cursor = page.nextCursor
         } while cursor != nil
+    }
+
+    private func sources(of users: [User]) async throws(TransferError) -> [Identifier<User>: UserSources] {
+        let found = try await read { () async throws(StoreError) in try await store.userSources(of: users.map(\.id)) }
+        return Dictionary(found.map { ($0.userID, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     private mutating func writeIdentities(to writer: inout LineWriter) async throws(TransferError) {

@@ -55,8 +55,7 @@ extension Importer {
             }
             stored += added
             for key in added where !old.contains(where: { $0.id == key.id }) {
-                events.append(
-                    AuditEvent(.adminKeyCreated, at: now, by: .importing, reason: "\(key.id) \(key.name)"))
+                events.append(AuditEvent(.adminKeyCreated, at: now, by: .importing, reason: key.id))
             }
             return Int64(keys.count { key in !stored.contains { $0.hash == key.hash } })
         }
@@ -69,7 +68,7 @@ extension Importer {
         let known = replaces ? [] : Set(try await store.clients().map(\.id))
         try await catchUp()
         var catalogue = CatalogueImport(
-            isTaken: isNew || replaces, memory: ledger, known: known, isForgetful: replaces && !isNew,
+            isTaken: isNew || replaces, memory: ledger, known: known, isForgetful: replaces,
             hasSessions: try await hasSessions(), policy: RefreshPolicy(absoluteMaximum: absoluteMaximum), now: now)
         catalogue.settings = settings.map(\.settings)
         catalogue.clients = clients.map(\.client)

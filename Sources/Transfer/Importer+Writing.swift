@@ -12,7 +12,7 @@ extension Importer {
         var admins: [AdminKey] = []
         var settings: [(line: Int, settings: Settings)] = []
         var clients: [(line: Int, client: Client)] = []
-        var users: [(line: Int, user: User)] = []
+        var users: [(line: Int, user: User, sources: UserSources?)] = []
         var sessions: [(line: Int, session: Session)] = []
         var logins: [(line: Int, login: Login)] = []
         var phoneLogins: [(line: Int, phoneLogin: LoginSession)] = []
@@ -29,7 +29,7 @@ extension Importer {
             case .adminKey(let key): admins.append(key)
             case .settings(let entry): settings.append((line, entry))
             case .client(let client): clients.append((line, client))
-            case .user(let user): users.append((line, user))
+            case .user(let user, let sources): users.append((line, user, sources))
             case .passkey(let passkey): passkeys.append((line, passkey))
             case .identity(let identity): identities.append((line, identity))
             case .session(let session): sessions.append((line, session))
@@ -59,9 +59,14 @@ extension Importer {
     }
 
     private mutating func write(
-        _ users: [(line: Int, user: User)]
+        _ users: [(line: Int, user: User, sources: UserSources?)]
     ) async throws(StoreError) -> [RefusedLine] {
-        let outcomes = try await store.importUsers(users.map(\.user), try await mode(for: users.map(\.user.id)))
+        // Of two lines of one user in a batch, the store takes one.
+        let sources = Dictionary(
+            users.compactMap { line in line.sources.map { (line.user.id, $0) } },
+            uniquingKeysWith: { first, _ in first })
+        let outcomes = try await store.importUsers(
+            users.map(\.user), sources: sources, try await mode(for: users.map(\.user.id)))
         try await noteNames(of: users.map(\.user), outcomes)
         return note(outcomes, of: users.map { ($0.line, "the username '\($0.user.username)'") })
     }

@@ -15,6 +15,7 @@ extension Login {
             codeHash: try line.optionalBytes("code_hash"), codeExpiresAt: try line.instant("code_expires_at"),
             codeRequest: try line.optionalBytes("code_request"), codeUsedAt: try line.optionalInstant("code_used_at"),
             startedAt: try line.instant("started_at"))
+        phoneLoginID = try line.optionalIdentifier("phone_login_id")
     }
 
     /// The line of a login.
@@ -29,6 +30,7 @@ extension Login {
         members.add("authenticated_at", authenticatedAt)
         members.add("epoch", epoch)
         members.add("browser_session_id", browserSession?.description)
+        members.add("phone_login_id", phoneLoginID?.description)
         members.add("code_hash", bytes: codeHash)
         members.add("code_expires_at", codeExpiresAt)
         members.add("code_request", bytes: codeRequest)

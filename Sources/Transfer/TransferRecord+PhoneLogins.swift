@@ -25,6 +25,7 @@ extension LoginSession {
             throw LineProblem("'state' is no state of a login")
         }
         self.state = state
+        browserSession = try line.optionalIdentifier("browser_session_id")
         history = try line.required("history", try line.optionalWord("history"))
         cause = try line.optionalText("cause").flatMap { LoginCause(rawValue: $0) }
         claim = Claim(
@@ -56,6 +57,7 @@ extension LoginSession {
         members.add("state", state.word)
         members.add("history", history.rawValue)
         members.add("cause", cause?.rawValue)
+        members.add("browser_session_id", browserSession?.description)
         members.add("phone_session_id", claim?.sessionID.description)
         members.add("phone_user_id", claim?.userID.description)
         members.add("phone_client_id", claim?.clientID)

@@ -54,6 +54,10 @@ extension Session {
                 key: try line.optionalText("presence_key"), provenAt: try line.optionalInstant("presence_proven_at"),
                 passwordAt: try line.optionalInstant("password_proven_at"),
                 identityAt: try line.optionalInstant("identity_proven_at")))
+        // Provider checks bring it to the sessions of apps.
+        if clientID == Client.browserID, let provider = try line.optionalText("provider") {
+            confirmation = ProviderConfirmation(provider: provider, at: presence.identityAt ?? startedAt)
+        }
         attestation = try line.optionalText("attestation")
         phoneID = try line.optionalIdentifier("parent_session_id")
         probationUntil = try line.optionalInstant("probation_until")
@@ -80,6 +84,7 @@ extension Session {
         members.add("presence_proven_at", presence.provenAt)
         members.add("password_proven_at", presence.passwordAt)
         members.add("identity_proven_at", presence.identityAt)
+        if clientID == Client.browserID { members.add("provider", confirmation?.provider) }
         members.add("attestation", attestation)
         members.add("parent_session_id", phoneID?.description)
         members.add("probation_until", probationUntil)
@@ -144,8 +149,10 @@ extension User {
     /// An account. Without a `user_id` the id follows from the username, so that the same line is the same user again.
     init(_ line: inout TransferLine, now: Instant) throws(LineProblem) {
         let username = try line.text("username")
-        guard Text.isValid(username, lengthMax: User.usernameLengthMax) else {
-            throw LineProblem("'username' must have 1 to \(User.usernameLengthMax) bytes and no control characters")
+        if let problem = Text.problem(withUsername: username) { throw LineProblem("'username' \(problem)") }
+        let prepared = Text.preparedUsername(username)
+        guard prepared.utf8.elementsEqual(username.utf8) else {
+            throw LineProblem("'username' would be stored as '\(prepared)': write it so if this is the name")
         }
         var reset: PasswordReset?
         if let secretHash = try line.optionalBytes("reset_secret_hash") {
@@ -159,6 +166,10 @@ extension User {
             passwordHash: try line.passwordHash(), offlineSessionMax: try line.optionalDuration("offline_session_max"),
             disabledByAdmin: try line.disabling(by: "admin"), disabledByUser: try line.disabling(by: "user"),
             passwordReset: reset, createdAt: try line.optionalInstant("created_at") ?? now)
+        // Every later change of the user checks the whole profile.
+        if let email = profile.email, !Mailbox.isValid(email) {
+            throw LineProblem("'email' must be a mailbox such as anna@example.com")
+        }
         let isEmailVerified = try line.value("email_verified", "true or false") ?? false
         profile.isEmailVerified = isEmailVerified
         guard isEmailVerified == profile.isEmailVerified else {

@@ -118,11 +118,16 @@ extension Client {
         login.requiresPushedRequests =
             try line.value("require_pushed_authorization_requests", "true or false", as: Bool.self) ?? false
         login.browserSession = try line.optionalWord("browser_session") ?? .none
-        login.loginMethods =
-            try line.value("login_methods", "a list of strings", as: [String].self) ?? login.loginMethods
+        login.loginMethods = try line.value("login_methods", "a list of strings", as: [String].self)
+            .map { words throws(LineProblem) in
+                let methods = words.compactMap { LoginMethod(rawValue: $0) }
+                guard methods.count == words.count else { throw LineProblem(HostedLogin.loginMethodsProblem) }
+                return methods
+            }
         login.backchannelLogoutURI = try line.optionalText("backchannel_logout_uri")
         login.initiateLoginURI = try line.optionalText("initiate_login_uri")
         login.remoteScope = try line.scope("remote_scope")
+        login.minimumBond = try line.optionalWord("minimum_bond") ?? .session
         login.appleAppIDs = try line.value("apple_app_ids", "a list of strings", as: [String].self) ?? []
         for text in try line.value("android_apps", "a list of strings", as: [String].self) ?? [] {
             guard let app = AndroidApp(text) else { throw LineProblem("'android_apps' must be PACKAGE/FINGERPRINT") }
@@ -140,7 +145,7 @@ extension Client {
 
     /// Adds the members that differ from those of a client without logins on the server's page.
     private func addHostedLogin(to members: inout TransferMembers) {
-        let (login, none) = (hostedLogin, HostedLogin())
+        let login = hostedLogin
         if !login.redirectURIs.isEmpty { members.add("redirect_uris", login.redirectURIs) }
         if !login.postLogoutRedirectURIs.isEmpty {
             members.add("post_logout_redirect_uris", login.postLogoutRedirectURIs)
@@ -148,10 +153,11 @@ extension Client {
         if !login.redirectHops.isEmpty { members.add("redirect_hops", login.redirectHops) }
         if login.requiresPushedRequests { members.add("require_pushed_authorization_requests", true) }
         if login.browserSession != .none { members.add("browser_session", login.browserSession.rawValue) }
-        if login.loginMethods != none.loginMethods { members.add("login_methods", login.loginMethods) }
+        if let methods = login.loginMethods { members.add("login_methods", methods.map(\.rawValue)) }
         members.add("backchannel_logout_uri", login.backchannelLogoutURI)
         members.add("initiate_login_uri", login.initiateLoginURI)
         members.add("remote_scope", login.remoteScope?.description)
+        if login.minimumBond != .session { members.add("minimum_bond", login.minimumBond.rawValue) }
         if !login.appleAppIDs.isEmpty { members.add("apple_app_ids", login.appleAppIDs) }
         if !login.androidApps.isEmpty { members.add("android_apps", login.androidApps.map(\.text)) }
         if login.requiresLogoutSession { members.add("backchannel_logout_session_required", true) }

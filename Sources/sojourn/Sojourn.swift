@@ -7,11 +7,13 @@
 // Reading order: this file · Command (what a command is) and Commands (the table) · Arguments (the parser) · Help ·
 // AdminConnection · then one file for each group of commands.
 
+import CLinux
 import Glibc
 
 @main
 struct Sojourn {
     static func main() async {
+        keepMemoryPrivate()
         // A closed reader, as in `sojourn user list | head`, is an error of write(2) and does not end the process.
         signal(SIGPIPE, SIG_IGN)
         // A file that has reached its size limit is an error of write(2) too: the database reports it, and callers get a 503.
@@ -24,6 +26,14 @@ struct Sojourn {
             for line in error.lines { Terminal.writeError("sojourn: \(line)") }
             exit(error.code.rawValue)
         }
+    }
+
+    /// Keeps the memory of this process, which can hold root keys, tokens and typed passwords, out of core files and from other
+    /// processes of its user. The limit alone would not do, because it does not bind a program that the kernel pipes core files to.
+    private static func keepMemoryPrivate() {
+        var none = rlimit()
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        _ = CLinux_keep_memory_private()
     }
 
     private static func run(_ words: [String]) async throws(Failure) {

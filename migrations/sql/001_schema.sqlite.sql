@@ -1,5 +1,5 @@
--- effects: adds tables schema_migrations, settings, clients, users, identities, passkeys, sessions,
---   provider_checks, foreign_tokens, used_tokens, failed_attempts, logins, audit_events, revocations, webhooks, signing_keys,
+-- effects: adds tables schema_migrations, settings, clients, users, user_sources, identities, passkeys,
+--   sessions, provider_checks, foreign_tokens, used_tokens, failed_attempts, logins, audit_events, revocations, webhooks, signing_keys,
 --   admin_keys, heartbeat
 
 -- Columns named …_at hold Unix seconds, columns named …_seconds durations. Identifiers are 16 random bytes.
@@ -54,7 +54,7 @@ CREATE TABLE clients (
     redirect_hops TEXT NOT NULL, -- list
     require_pushed_authorization_requests INTEGER NOT NULL, -- RFC 9126
     browser_session TEXT NOT NULL, -- 'none', 'client' or 'shared': which logins the session of a browser answers
-    login_methods TEXT NOT NULL, -- list
+    login_methods TEXT, -- list; NULL: every way
     backchannel_logout_uri TEXT,
     backchannel_logout_session_required INTEGER NOT NULL,
     backchannel_token_delivery_mode TEXT NOT NULL, -- 'poll' or 'ping' (OpenID Connect CIBA)
@@ -62,6 +62,7 @@ CREATE TABLE clients (
     id_token_signed_response_alg TEXT, -- 'RS256'; null: as access tokens
     initiate_login_uri TEXT,
     remote_scope TEXT,
+    minimum_bond TEXT NOT NULL, -- 'none' or 'session': the weakest bond of a session to the phone that lets it in
     apple_app_ids TEXT NOT NULL, -- list: TEAMID.bundle.id
     android_apps TEXT NOT NULL, -- list: PACKAGE/FINGERPRINT
     -- Lifetimes; null: as in the settings
@@ -114,6 +115,16 @@ CREATE INDEX users_anonymous ON users (id) WHERE anonymous = 1;
 
 -- Finds the users whose verified address an identity provider proves.
 CREATE INDEX users_verified_email ON users (verified_email_key) WHERE verified_email_key IS NOT NULL;
+
+-- Where the names, addresses and passwords of users come from: 'admin', 'import', 'proof' (of the mailbox), 'provider',
+-- 'invitation' or 'user'. Logins by a proven address read it, and no refresh does.
+CREATE TABLE user_sources (
+    user_id BLOB PRIMARY KEY,
+    username TEXT NOT NULL,
+    email TEXT, -- null: there is no address
+    password TEXT, -- null: there is no password
+    access TEXT NOT NULL -- of the first sessions, passkeys and identities
+) STRICT, WITHOUT ROWID;
 
 -- Links users to their subjects at identity providers.
 CREATE TABLE identities (
@@ -278,6 +289,7 @@ CREATE TABLE logins (
     authenticated_at INTEGER, -- null: not yet
     epoch INTEGER NOT NULL, -- of the settings at the login
     browser_session_id BLOB, -- session of the browser; null: none
+    phone_login_id BLOB, -- login with a phone by which the session of the browser answered; null: another way
     -- Authorization code
     code_hash BLOB, -- SHA-256; null: the code was cancelled
     code_expires_at INTEGER, -- null: there is no code
@@ -324,6 +336,8 @@ CREATE UNIQUE INDEX logins_code ON logins (code_hash) WHERE code_hash IS NOT NUL
 CREATE INDEX logins_user ON logins (user_id) WHERE code_used_at IS NULL AND code_hash IS NOT NULL;
 -- Finds the logins whose sessions belong to the session of a browser.
 CREATE INDEX logins_browser ON logins (browser_session_id) WHERE browser_session_id IS NOT NULL;
+-- Finds the logins that the session of a browser has answered by a login with a phone.
+CREATE INDEX logins_by_phone_login ON logins (phone_login_id) WHERE phone_login_id IS NOT NULL;
 -- Finds the rows that can be deleted.
 CREATE INDEX logins_started ON logins (started_at);
 -- Find a living login by what the phone scanned, and by what the user typed.

@@ -15,7 +15,7 @@ extension Endpoints {
         guard let handle = browserHandle(call, transport), Self.acceptsEvents(call.request) else {
             throw ServiceError.notFound("session")
         }
-        guard let place = pageWatchers.take() else { throw ServiceError.overloaded }
+        let place = try waitingCalls.pagePlace(for: call.caller)
         return .stream(
             StreamedResponse(head: Self.eventStreamHead(), heartbeat: Array(":\n\n".utf8)) { [self] reader in
                 defer { place.giveBack() }

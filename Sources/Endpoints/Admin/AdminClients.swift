@@ -11,6 +11,8 @@ extension Endpoints {
             id: try members.requiredString("client_id"), by: call.origin
         ) { client in
             change.apply(to: &client)
+            // `/v1/login` does not authenticate clients.
+            if !client.isPublic, !members.contains("grant_types") { client.grantTypes.removeAll { $0 == .login } }
             return nil
         }
         var response = try Response.json(ClientAnswer(client, secret: secret), .created)
@@ -151,10 +153,11 @@ struct ClientAnswer: Encodable {
     let redirectHops: [String]
     let requirePushedAuthorizationRequests: Bool
     let browserSession: String
-    let loginMethods: [String]
+    let loginMethods: [String]?
     let backchannelLogoutURI: String?
     let initiateLoginURI: String?
     let remoteScope: String?
+    let minimumBond: String
     let appleAppIDs: [String]
     let androidApps: [String]
     let backchannelLogoutSessionRequired: Bool
@@ -189,10 +192,11 @@ struct ClientAnswer: Encodable {
         redirectHops = client.hostedLogin.redirectHops
         requirePushedAuthorizationRequests = client.hostedLogin.requiresPushedRequests
         browserSession = client.hostedLogin.browserSession.rawValue
-        loginMethods = client.hostedLogin.loginMethods
+        loginMethods = client.hostedLogin.loginMethods?.map(\.rawValue)
         backchannelLogoutURI = client.hostedLogin.backchannelLogoutURI
         initiateLoginURI = client.hostedLogin.initiateLoginURI
         remoteScope = client.hostedLogin.remoteScope?.description
+        minimumBond = client.hostedLogin.minimumBond.rawValue
         appleAppIDs = client.hostedLogin.appleAppIDs
         androidApps = client.hostedLogin.androidApps.map(\.text)
         backchannelLogoutSessionRequired = client.hostedLogin.requiresLogoutSession
@@ -229,6 +233,7 @@ struct ClientAnswer: Encodable {
         case backchannelLogoutURI = "backchannel_logout_uri"
         case initiateLoginURI = "initiate_login_uri"
         case remoteScope = "remote_scope"
+        case minimumBond = "minimum_bond"
         case appleAppIDs = "apple_app_ids"
         case androidApps = "android_apps"
         case backchannelTokenDeliveryMode = "backchannel_token_delivery_mode"

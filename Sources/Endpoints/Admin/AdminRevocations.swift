@@ -4,9 +4,10 @@ internal import Sessions
 extension Endpoints {
     /// The longest time for which a long poll waits.
     static let longestWait = Duration.seconds(60)
-    /// The longest time between two checks of the admin key while a stream is open.
+    /// The longest time between two checks of the admin key while nothing happens in an open stream.
     static let trust = Duration.seconds(15)
-    private static let trustNanoseconds: Int64 = 15_000_000_000
+    /// The age of the last check that is enough for sending news. Each piece of a busy feed would otherwise cost a read.
+    private static let trustNanoseconds: Int64 = 1_000_000_000
 
     /// `GET /admin/v1/revocations?cursor=&limit=&wait=`: lists the revocations that affect access tokens before their expiry.
     ///
@@ -51,7 +52,9 @@ extension Endpoints {
     /// `wait` does not, nor does a poll with `returnImmediately`.
     static func waits(_ request: Request) -> Bool {
         if request.method == .post { return !asksForImmediateAnswer(request) }
-        return acceptsEvents(request) || request.target.query?.contains("wait") == true
+        if acceptsEvents(request) { return true }
+        // The names are decoded as the handlers decode them: `w%61it` waits as well.
+        return ((try? request.queryItems()) ?? []).contains { $0.name == "wait" }
     }
 
     static func acceptsEvents(_ request: Request) -> Bool {

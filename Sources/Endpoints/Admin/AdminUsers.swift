@@ -14,14 +14,16 @@ extension Endpoints {
     func createUser(_ call: Call) async throws -> Response {
         let members = try Members(
             call,
-            known: ProfileChange.names + ["email_verified", "username", "password", "offline_session_max", "claims"])
+            known: ProfileChange.names + [
+                "email_verified", "username", "password", "offline_session_max", "claims", "source",
+            ])
         var profile = User.Profile()
         if let problem = try ProfileChange(members).apply(to: &profile) { throw problem }
         let user = try await services.administration.createUser(
             username: try members.requiredString("username"), password: try members.string("password"),
             profile: profile, offlineSessionMax: try members.seconds("offline_session_max"),
-            claims: try members.claims("claims") ?? nil, by: call.origin)
-        var response = try Response.json(UserAnswer(user), .created)
+            claims: try members.claims("claims") ?? nil, from: try members.givenSource(), by: call.origin)
+        var response = try Response.json(try await wholeAnswer(user), .created)
         response.fields.append("Location", "/admin/v1/users/\(user.id)")
         return response
     }
@@ -38,26 +40,34 @@ extension Endpoints {
 
     /// `GET /admin/v1/users/{user}`: answers one user.
     func showUser(_ call: Call) async throws -> Response {
-        try .json(UserAnswer(try await services.administration.user(try call.user())))
+        try .json(try await wholeAnswer(try await services.administration.user(try call.user())))
+    }
+
+    /// A user, with the sources.
+    private func wholeAnswer(_ user: User) async throws -> UserAnswer {
+        UserAnswer(user, try await services.administration.sources(of: user))
     }
 
     /// `PATCH /admin/v1/users/{user}`: changes the members that the body names. Null clears a member, except `username` and
     /// `email_verified`.
     func changeUser(_ call: Call) async throws -> Response {
         let members = try Members(
-            call, known: ProfileChange.names + ["email_verified", "username", "offline_session_max", "claims"])
+            call,
+            known: ProfileChange.names + ["email_verified", "username", "offline_session_max", "claims", "source"])
         try members.refuseNull("username", "email_verified")
         let profile = try ProfileChange(members)
         let username = try members.string("username")
         let maximum = try members.change("offline_session_max", members.seconds)
         let claims = try members.claims("claims")
-        let user = try await services.administration.changeUser(try call.user(), by: call.origin) { user in
+        let source = try members.givenSource()
+        let user = try await services.administration.changeUser(try call.user(), from: source, by: call.origin) {
+            user in
             if let claims { user.claims = claims }
             if let username { user.username = username }
             if let maximum { user.offlineSessionMax = maximum }
             return profile.apply(to: &user.profile)
         }
-        return try .json(UserAnswer(user))
+        return try .json(try await wholeAnswer(user))
     }
 
     /// `DELETE /admin/v1/users/{user}`: deletes the user. The sessions end with the reason `user_deleted`.
@@ -110,6 +120,14 @@ extension Endpoints {
         }
         return try .json(
             PasswordResetAnswer(resetToken: reset.token, expiresAt: reset.expiresAt.secondsSinceEpoch))
+    }
+}
+
+extension Members {
+    /// The source of the names and the address in a call of an admin. A backend says `user` if a stranger has chosen them.
+    fileprivate func givenSource() throws -> AccountSource {
+        enum Given: String, CaseIterable { case admin, user }
+        return try word("source", as: Given.self) == .user ? .user : .admin
     }
 }
 

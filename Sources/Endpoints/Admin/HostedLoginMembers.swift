@@ -6,6 +6,7 @@ struct HostedLoginMembers: Sendable {
         "redirect_uris", "post_logout_redirect_uris", "require_pushed_authorization_requests", "browser_session",
         "login_methods", "backchannel_logout_uri", "initiate_login_uri", "apple_app_ids", "android_apps",
         "backchannel_logout_session_required", "id_token_signed_response_alg", "redirect_hops", "remote_scope",
+        "minimum_bond",
     ]
 
     private let redirectURIs: [String]?
@@ -13,10 +14,11 @@ struct HostedLoginMembers: Sendable {
     private let redirectHops: [String]?
     private let requiresPushedRequests: Bool?
     private let browserSession: HostedLogin.BrowserSession?
-    private let loginMethods: [String]?
+    private let loginMethods: [Client.LoginMethod]??
     private let backchannelLogoutURI: String??
     private let initiateLoginURI: String??
     private let remoteScope: Scope??
+    private let minimumBond: LoginBond.Minimum?
     private let appleAppIDs: [String]?
     private let androidApps: [AndroidApp]?
     private let requiresLogoutSession: Bool?
@@ -25,16 +27,24 @@ struct HostedLoginMembers: Sendable {
     init(_ members: Members) throws {
         try members.refuseNull(
             "redirect_uris", "post_logout_redirect_uris", "require_pushed_authorization_requests", "browser_session",
-            "login_methods", "apple_app_ids", "android_apps", "backchannel_logout_session_required", "redirect_hops")
+            "apple_app_ids", "android_apps", "backchannel_logout_session_required", "redirect_hops")
         redirectURIs = try members.strings("redirect_uris")
         postLogoutRedirectURIs = try members.strings("post_logout_redirect_uris")
         redirectHops = try members.strings("redirect_hops")
         requiresPushedRequests = try members.bool("require_pushed_authorization_requests")
         browserSession = try members.word("browser_session", as: HostedLogin.BrowserSession.self)
-        loginMethods = try members.strings("login_methods")
+        loginMethods = try members.change("login_methods") { name in
+            try members.strings(name)?.map { word in
+                guard let method = Client.LoginMethod(rawValue: word) else {
+                    throw ServiceError.invalid(member: "client", detail: HostedLogin.loginMethodsProblem)
+                }
+                return method
+            }
+        }
         backchannelLogoutURI = try members.change("backchannel_logout_uri", members.string)
         initiateLoginURI = try members.change("initiate_login_uri", members.string)
         remoteScope = try members.change("remote_scope", members.scope)
+        minimumBond = try members.word("minimum_bond", as: LoginBond.Minimum.self)
         appleAppIDs = try members.strings("apple_app_ids")
         androidApps = try members.strings("android_apps")?.map { text in
             guard let app = AndroidApp(text) else {
@@ -59,6 +69,7 @@ struct HostedLoginMembers: Sendable {
         if let backchannelLogoutURI { login.backchannelLogoutURI = backchannelLogoutURI }
         if let initiateLoginURI { login.initiateLoginURI = initiateLoginURI }
         if let remoteScope { login.remoteScope = remoteScope }
+        if let minimumBond { login.minimumBond = minimumBond }
         if let appleAppIDs { login.appleAppIDs = appleAppIDs }
         if let androidApps { login.androidApps = androidApps }
         if let requiresLogoutSession { login.requiresLogoutSession = requiresLogoutSession }

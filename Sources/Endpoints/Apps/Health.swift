@@ -28,9 +28,13 @@ extension Endpoints {
     }
 
     /// `GET /metrics`: answers the metrics without authentication, because Prometheus scrapes without a key. Only the admin
-    /// listener serves it, and no metric names a user, a token or an address.
-    func metricsText() throws -> Response {
-        Response(.ok, MetricsRegistry.contentType, Array(registry.render().utf8))
+    /// listener serves it, and no metric names a user, a token or an address. A name that the operator has not given is
+    /// refused, because a stranger's DNS can lead browsers here by it.
+    func metricsText(_ call: Call) throws -> Response {
+        guard call.caller.listener == .adminSocket || call.host.map(consoleSettings.admits) ?? true else {
+            throw RequestProblem.unknownHost
+        }
+        return Response(.ok, MetricsRegistry.contentType, Array(registry.render().utf8))
     }
 }
 

@@ -28,18 +28,18 @@ extension Endpoints {
         }
         let password = try members.requiredString("password")
         return try await logIn(
-            try await publicLogin(members, call), username: username, password: password, call)
+            try await publicLogin(members, by: .password, call), username: username, password: password, call)
     }
 
     private func logInByIdentity(_ members: Members, _ call: Call) async throws -> Response {
         guard let token = try members.identityToken() else { throw members.refused("id_token", "is missing") }
-        var request = try await publicLogin(members, call)
+        var request = try await publicLogin(members, by: .provider(token.provider ?? ""), call)
         request.providerRefreshToken = try members.providerRefreshToken()
         return try await logIn(request, by: token, call) { TokenAnswer.response($0) }
     }
 
     private func logInAnonymously(_ members: Members, _ call: Call) async throws -> Response {
-        let request = try await publicLogin(members, call)
+        let request = try await publicLogin(members, by: .anonymous, call)
         do throws(ServiceError) {
             let grant = try await rateLimiter.anonymousLogin(in: call) { () async throws(ServiceError) in
                 try await services.anonymousUsers.logIn(request, from: call.origin)
@@ -53,27 +53,22 @@ extension Endpoints {
         }
     }
 
-    /// Reads the members that all kinds of logins share. Throws `invalid_client` for a confidential client.
-    func publicLogin(_ members: Members, _ call: Call) async throws -> LoginRequest {
+    /// Reads the members that all kinds of logins share. Throws `invalid_client` for a confidential client, and for one that
+    /// does not take the login what the transaction would say, before a password is hashed or a token verified.
+    func publicLogin(
+        _ members: Members, by method: Client.LoginMethod, _ call: Call
+    ) async throws -> LoginRequest {
         guard let device = try members.device() else { throw members.refused("device", "is missing") }
         var request = try members.loginRequest(on: device)
         request.proof = try keyProof(call)
         request.idempotencyKey = try call.idempotencyKey()
         // A confidential client is refused, because this call does not authenticate clients: /oauth/token does.
-        guard try await services.administration.isPublic(clientID: request.clientID) else {
+        guard let client = try await services.hostedLogin.client(request.clientID), client.isPublic else {
             throw ServiceError.invalidClient
         }
+        if let refusal = client.refusal(of: method) { throw refusal }
+        if request.continuedSession == nil, let refusal = client.refusal(of: request.grantType) { throw refusal }
         return request
-    }
-}
-
-extension Administration {
-    /// Returns true if the client exists and is public.
-    fileprivate func isPublic(clientID: String) async throws(ServiceError) -> Bool {
-        do throws(ServiceError) { return try await client(clientID).isPublic } catch {
-            if case .notFound = error { return false }
-            throw error
-        }
     }
 }
 

@@ -19,7 +19,7 @@ extension Endpoints {
         let user = try await rateLimiter.naming(in: call) { () async throws(ServiceError) in
             try await services.anonymousUsers.name(session, username: username, password: password, from: call.origin)
         }
-        return Response(.ok, "application/json", TokenResponse.User(user).json)
+        return Response(.ok, "application/json", TokenResponse.User(user, in: session.scope).json)
     }
 
     private func nameAccount(
@@ -30,6 +30,6 @@ extension Endpoints {
             let identity = try await services.federation.identity(of: token, by: identityVerifier, from: call.origin)
             return try await services.anonymousUsers.name(session, by: identity, from: call.origin)
         }
-        return Response(.ok, "application/json", TokenResponse.User(user).json)
+        return Response(.ok, "application/json", TokenResponse.User(user, in: session.scope).json)
     }
 }

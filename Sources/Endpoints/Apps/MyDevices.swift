@@ -8,12 +8,13 @@ extension Endpoints {
         return try .json(ListAnswer(DeviceAnswer.list(living, current: session.session)))
     }
 
-    /// `PATCH /v1/me/devices/{device_id}` `{name}`: renames the device; null removes the name.
+    /// `PATCH /v1/me/devices/{device_id}` `{name}`: renames the device; null removes the name. A session on probation renames
+    /// itself alone.
     func renameDevice(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         let members = try Members(call, known: ["name"])
         guard members.contains("name") else { throw members.refused("name", "is missing") }
         let record = try await services.accounts.renameDevice(
-            call.parameter, of: session.user.id, to: try members.text("name"), from: call.origin)
+            call.parameter, to: try members.text("name"), by: session.session)
         return try .json(DeviceAnswer(record.session, current: session.session))
     }
 

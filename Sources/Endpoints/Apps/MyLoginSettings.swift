@@ -5,14 +5,14 @@ internal import Sessions
 extension Endpoints {
     /// `GET /v1/me/login-settings`: the state of the user's own switch. It takes the access token, or HTTP Basic with the
     /// password while no token works.
-    func loginSettings(_ call: Call) async throws -> Response {
-        let (userID, _) = try await accountOwner(call, nil)
+    func loginSettings(_ call: Call, _ session: AuthenticatedSession?) async throws -> Response {
+        let (userID, _) = try await accountOwner(call, session, nil)
         return try .json(LoginSettingsAnswer(try await services.accounts.user(userID)))
     }
 
     /// `PUT /v1/me/login-settings`: the user's own switch. It accepts an access token, HTTP Basic with the password, or an ID
     /// token in the body, so that users with or without a password can enable logins again while no access token is valid.
-    func changeLoginSettings(_ call: Call) async throws -> Response {
+    func changeLoginSettings(_ call: Call, _ session: AuthenticatedSession?) async throws -> Response {
         let members = try Members(
             call, known: ["logins_disabled", "effective", "revoke_sessions"] + Members.idTokenNames)
         guard let isDisabled = try members.bool("logins_disabled") else {
@@ -20,7 +20,7 @@ extension Endpoints {
         }
         let effective = try members.word("effective", as: User.LoginDisabling.Effective.self) ?? .immediate
         let revokesSessions = try members.bool("revoke_sessions") ?? false
-        let (userID, proof) = try await accountOwner(call, try members.identityToken())
+        let (userID, proof) = try await accountOwner(call, session, try members.identityToken())
         let (user, ended) = try await services.accounts.setLogins(
             of: userID, shownBy: proof, disabled: isDisabled, effective: effective, revokesSessions: revokesSessions,
             providers: identityVerifier?.providerNames ?? [], from: call.origin)
@@ -29,11 +29,10 @@ extension Endpoints {
 
     /// The user of the account that the call may change, and the proof of ownership.
     private func accountOwner(
-        _ call: Call, _ token: IdentityToken?
+        _ call: Call, _ session: AuthenticatedSession?, _ token: IdentityToken?
     ) async throws -> (Identifier<User>, AccountProof) {
-        let authorization = try call.authorization()
         if let token {
-            guard authorization == nil else {
+            guard try call.authorization() == nil else {
                 throw RequestProblem.invalid("id_token", "must not come beside the field Authorization")
             }
             guard let identityVerifier else { throw ServiceError.identityRefused(.unknownProvider) }
@@ -42,19 +41,13 @@ extension Endpoints {
             }
             return (userID, .identity)
         }
-        switch authorization {
-        case .bearer?, .dpop?:
-            let session = try await authenticatedSession(call)
-            try session.session.refuseOnProbation(at: context.clock.now)
-            return (session.user.id, .session(session.session.id))
-        case .basic(let credentials)?:
-            let user = try await rateLimiter.password(in: call) { () async throws(ServiceError) in
-                try await services.accounts.verifiedUser(
-                    username: credentials.userID, password: credentials.password, from: call.origin)
-            }
-            return (user.id, .password(hash: user.passwordHash))
-        case nil: throw RequestProblem.unauthenticated
+        if let session { return (session.user.id, .session(session.session.id)) }
+        guard case .basic(let credentials)? = try call.authorization() else { throw RequestProblem.unauthenticated }
+        let user = try await rateLimiter.password(in: call) { () async throws(ServiceError) in
+            try await services.accounts.verifiedUser(
+                username: credentials.userID, password: credentials.password, from: call.origin)
         }
+        return (user.id, .password(hash: user.passwordHash))
     }
 }
 

@@ -3,9 +3,9 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `GET /v1/me`: answers the profile of the user.
+    /// `GET /v1/me`: answers the profile of the user, as far as the scope of the token discloses it.
     func profile(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
-        Response(.ok, "application/json", TokenResponse.User(session.user).json)
+        Response(.ok, "application/json", TokenResponse.User(session.user, in: session.scope).json)
     }
 
     /// `PATCH /v1/me`: changes the members that the body names; null clears a member. Users cannot change their username. A new
@@ -18,7 +18,7 @@ extension Endpoints {
                 change.apply(to: &profile)
             }
         }
-        return Response(.ok, "application/json", TokenResponse.User(user).json)
+        return Response(.ok, "application/json", TokenResponse.User(user, in: session.scope).json)
     }
 }
 

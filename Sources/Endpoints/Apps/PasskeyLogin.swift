@@ -11,7 +11,7 @@ extension Endpoints {
     /// `POST /v1/login` `{passkey}`: logs in the user of a passkey. Refused passkeys count against the caller's address.
     func logInByPasskey(_ members: Members, _ call: Call) async throws -> Response {
         let credential = try members.requiredJSON("passkey")
-        let request = try await publicLogin(members, call)
+        let request = try await publicLogin(members, by: .passkey, call)
         do throws(ServiceError) {
             let grant = try await rateLimiter.passkey(in: call) { () async throws(ServiceError) in
                 let proof = try await services.passkeys.verify(credential, from: call.origin)

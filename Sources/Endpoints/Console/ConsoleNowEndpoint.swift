@@ -17,12 +17,11 @@ extension Endpoints {
         }
     }
 
-    /// What needs attention, as far as `GET /metrics` and `sojourn doctor` know it of a running server.
+    /// What needs attention, as far as `GET /metrics` and `sojourn doctor` know it of a running server. It commits nothing itself,
+    /// because an open page asks every few seconds.
     private func attention() async throws -> ConsoleView.Attention {
-        var canCommit = true
-        do throws(StoreError) { try await context.store.ping() } catch { canCommit = false }
         return ConsoleView.Attention(
-            deliveries: try await deliveries(), canCommit: canCommit,
+            deliveries: try await deliveries(), canCommit: metrics.history.canCommit,
             keyOverdueSince: context.signingKeys.overdueSince(at: context.clock.now),
             isClockInDoubt: context.clockGuard.map { $0.reading.earliest < $0.reading.now } ?? false)
     }

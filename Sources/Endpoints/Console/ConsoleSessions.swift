@@ -15,6 +15,12 @@ public struct ConsoleSettings: Hashable, Sendable {
         self.hosts = Set(hosts.map { $0.lowercased() } + ["localhost", "127.0.0.1", "[::1]"])
         self.baseURL = baseURL
     }
+
+    /// Whether `/metrics` is served by that host: a name of the operator, or an address, to which no DNS leads. Browsers take a
+    /// host of digits and dots for an address (WHATWG URL Standard).
+    func admits(_ host: String) -> Bool {
+        hosts.contains(host) || host.hasPrefix("[") || host.allSatisfy { $0 == "." || ("0"..."9").contains($0) }
+    }
 }
 
 /// The browsers that are in the console, and the links that let one in. They are in the memory of this process: a cookie is

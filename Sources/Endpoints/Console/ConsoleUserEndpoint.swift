@@ -94,10 +94,15 @@ extension Endpoints {
         let events = try await services.accounts.history(of: id, limit: ConsoleView.rowsMax)
         if user == nil, sessions.items.isEmpty, events.isEmpty { throw ServiceError.notFound("user") }
         let facts = ConsoleView.UserFacts(
-            id: id, user: user, sessions: sessions, isFirstPage: cursor == nil,
+            id: id, user: user, sources: try await sources(of: user), sessions: sessions, isFirstPage: cursor == nil,
             addresses: user == nil ? [:] : try await addresses(of: id),
             passkeys: user == nil ? [] : try await administration.passkeys(of: .id(id)),
             identities: user == nil ? [] : try await administration.identities(of: .id(id)), events: events)
         return ConsoleView(stay, self).user(facts, notice)
+    }
+
+    private func sources(of user: User?) async throws(ServiceError) -> UserSources? {
+        guard let user else { return nil }
+        return try await services.administration.sources(of: user)
     }
 }

@@ -35,12 +35,19 @@ public final class OutcomeHistory: Sendable {
 
     private let clock: WallClock
     private let ring: Locked<[Minute?]>
+    private let lastCommit = Locked(true)
 
     /// An empty history, which has the minutes of `clock`.
     public init(_ clock: WallClock) {
         self.clock = clock
         ring = Locked(Array(repeating: nil, count: Self.length))
     }
+
+    /// Whether the last transaction of this node that wrote something was committed; true before the first one.
+    var canCommit: Bool { lastCommit.withLock { $0 } }
+
+    /// Records the end of a transaction that was to write something.
+    public func note(commit isDone: Bool) { lastCommit.withLock { $0 = isDone } }
 
     private var present: Int64 { clock.now.secondsSinceEpoch / 60 }
 

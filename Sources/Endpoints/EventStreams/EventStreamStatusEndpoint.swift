@@ -57,16 +57,17 @@ extension Endpoints {
                 ?? EventStreamService.pollMax,
             acknowledged: Set(try members.strings("ack") ?? []), refused: refused)
         let events = try await services.eventStreams.poll(
-            poll, of: client.clientID, by: call.origin, patience: isImmediate ? .zero : Self.pollWait)
+            poll, of: client.clientID, by: call.origin,
+            patience: isImmediate ? .zero : call.patience(Self.pollWait))
         return try .json(PollAnswer(events))
     }
 
-    /// Whether a poll has `returnImmediately`. A very long one counts as one that waits.
+    /// Whether a poll has `returnImmediately`, or asks for no events. A very long one counts as one that waits.
     static func asksForImmediateAnswer(_ request: Request) -> Bool {
         guard request.body.count <= pollBytesMax, let members = try? StrictJSON.object(request.body) else {
             return false
         }
-        return members["returnImmediately"] == .bool(true)
+        return members["returnImmediately"] == .bool(true) || members["maxEvents"] == .integer(0)
     }
 }
 

@@ -51,7 +51,7 @@ struct AuthorizationParameters {
 
     /// The checked request. Every error can be sent to the client.
     func request(
-        id: String, of client: Client, to redirectURI: String, ownAudience: String, hasPasskeys: Bool,
+        id: String, of client: Client, to redirectURI: String, ownAudience: String, pageMethods: [Client.LoginMethod],
         hint: (String) -> IDTokenHint?
     ) throws(RequestProblem) -> AuthorizationRequest {
         if let repeated { throw .authorization(.invalidRequest, "\(repeated) must stand only once.") }
@@ -77,8 +77,8 @@ struct AuthorizationParameters {
             }
             request.hintedUser = hint.subject
         }
-        let offered = client.hostedLogin.meeting(request, hasPasskeys: hasPasskeys).loginMethods
-        guard request.contexts == nil || !offered.isEmpty else {
+        guard request.contexts == nil || pageMethods.contains(where: { client.hostedLogin.offers($0, for: request) })
+        else {
             throw .authorization(
                 .unmetAuthenticationRequirements, "The client offers no login that meets acr_values.")
         }

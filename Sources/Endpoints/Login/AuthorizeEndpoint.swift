@@ -24,7 +24,7 @@ extension Endpoints {
         let (state, id) = (parameters["state"], Hex.encode(context.random.bytes(16)))
         do throws(RequestProblem) {
             let request = try parameters.request(
-                id: id, of: known, to: redirectURI, ownAudience: context.audience, hasPasskeys: context.passkeys != nil,
+                id: id, of: known, to: redirectURI, ownAudience: context.audience, pageMethods: pageMethods,
                 hint: services.hostedLogin.hint)
             if known.hostedLogin.requiresPushedRequests {
                 throw .authorization(.invalidRequest, "The client has to push its requests (RFC 9126).")

@@ -41,7 +41,7 @@ extension Endpoints {
     /// `POST /login/password`: logs the user in, and answers the client with a code.
     func logInOnPage(_ call: Call) async throws -> Response {
         let (visit, flow, form): (LoginVisit, FlowSecret, FormParameters)
-        switch try await submission(call, to: .loginPassword, HostedLogin.password) {
+        switch try await submission(call, to: .loginPassword, .password) {
         case .page(let response): return response
         case .form(let sentVisit, let sentFlow, let sentForm): (visit, flow, form) = (sentVisit, sentFlow, sentForm)
         }
@@ -75,8 +75,10 @@ extension Endpoints {
     }
 
     /// Reads a form of the login page, and checks that it comes from the page, from the browser in which the page was shown, and
-    /// that the client allows `method`, a word of `login_methods`; nil: it is the browser's session.
-    func submission(_ call: Call, to path: PagePath, _ method: String?) async throws -> LoginSubmission {
+    /// that the page offers `method`; nil: it is the browser's session.
+    func submission(
+        _ call: Call, to path: PagePath, _ method: Client.LoginMethod?
+    ) async throws -> LoginSubmission {
         try checkOrigin(call)
         let form = try call.form()
         let visit = try visit(call, form["r"], isKept: form["remember"] == "1")
@@ -89,7 +91,7 @@ extension Endpoints {
             request.isOfAccountPages
             ? HostedLogin.ofAccountPages : try await services.hostedLogin.client(request.clientID)?.hostedLogin
         guard let flow, flow.isToken(form["csrf"], of: path.text, visit.sealed),
-            let login, method.map(login.meeting(request).loginMethods.contains) ?? request.demandsChoice
+            let login, method.map({ login.offers($0, for: request) }) ?? request.demandsChoice
         else {
             // The page is older than the cookie or than the client's methods, or the browser has lost the cookie.
             let choice =
@@ -121,7 +123,7 @@ extension Endpoints {
         let device = Device(id: flow.deviceID)
         let response = try await rateLimiter.password(in: call) { () async throws(ServiceError) in
             let user = try await services.login.user(
-                named: username, password: password, on: device, from: call.origin)
+                named: username, password: password, on: device, for: request.clientID, from: call.origin)
             if let hinted = request.hintedUser, hinted != user.id.description {
                 return answer(.loginRequired, Self.otherUserText, to: request)
             }
@@ -161,8 +163,8 @@ extension Endpoints {
         case .loginRefused(.loginDisabledByUser): message = .loginsPaused
         case .loginRefused: message = .loginsBlocked
         case .tooManyRequests(let wait): message = .tooManyAttempts(seconds: Int(wait / .seconds(1)) + 1)
-        case .store(.unavailable), .overloaded: message = .unavailable
-        case .requestSpent where isOfApp, .unauthorizedClient where isOfApp:
+        case .store(.unavailable), .overloaded, .passwordQueueFull: message = .unavailable
+        case .requestSpent where isOfApp, .unauthorizedClient where isOfApp, .loginMethodRefused where isOfApp:
             return answer(to: error, of: visit.carried.request)
         default: throw error
         }
@@ -192,7 +194,7 @@ extension Endpoints {
             throw RequestProblem.invalid("r", "is not a request of this server")
         }
         // The account pages offer what every server has.
-        let login = client?.hostedLogin.meeting(request) ?? .ofAccountPages
+        let login = client?.hostedLogin ?? .ofAccountPages
         let page = LoginPage(
             app: client.map { app($0, request) },
             form: FormState(request: sealed) { flow.formToken($0.text, sealed) },
@@ -200,9 +202,9 @@ extension Endpoints {
                 LoginPage.RecognizedAccount(name: $0, notYou: PagePath("/login", ["r": sealed, "account": "none"]))
             },
             passkey: try passkeyOptions(login, carried),
-            asksForPassword: login.loginMethods.contains(HostedLogin.password), username: username ?? "",
+            asksForPassword: login.offers(.password, for: request), username: username ?? "",
             remember: login.browserSession == .none ? nil : visit.browser.isKept,
-            providers: providers(login, sealed), offersPhone: login.loginMethods.contains(HostedLogin.phone),
+            providers: providers(login, request, sealed), offersPhone: login.offers(.phone, for: request),
             message: message,
             isWithoutTLS: visit.transport == .loopback)
         var response = page.response(
@@ -214,6 +216,12 @@ extension Endpoints {
 }
 
 extension Endpoints {
+    /// The ways to log in that the page of this server can have.
+    var pageMethods: [Client.LoginMethod] {
+        let providers = identityVerifier?.redirectProviders ?? []
+        return [.password, .phone] + (context.passkeys == nil ? [] : [.passkey]) + providers.map { .provider($0.name) }
+    }
+
     /// Where the answer to a form of this request goes, and where it leads on.
     func formTargets(_ request: AuthorizationRequest, _ client: Client?) -> [PageURL] {
         ([request.redirectURI] + (client?.hostedLogin.redirectHops ?? [])).compactMap { PageURL(absolute: $0) }
@@ -250,9 +258,10 @@ extension Endpoints {
     func answer(to error: ServiceError, of request: AuthorizationRequest) -> Response {
         switch error {
         case .requestSpent: answer(.invalidRequestURI, Self.spentText, to: request)
-        case .unauthorizedClient:
+        case .unauthorizedClient, .loginMethodRefused:
             answer(.unauthorizedClient, "The client may not use the login page.", to: request)
-        case .store(.unavailable), .overloaded: answer(.temporarilyUnavailable, Self.unavailableText, to: request)
+        case .store(.unavailable), .overloaded, .passwordQueueFull:
+            answer(.temporarilyUnavailable, Self.unavailableText, to: request)
         default: answer(.serverError, Self.internalText, to: request)
         }
     }

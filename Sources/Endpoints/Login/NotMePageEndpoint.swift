@@ -14,7 +14,8 @@ extension Endpoints {
         }
     }
 
-    /// `POST /not-me`: ends the session, with what it has let in, and all others of the user if the user wants that.
+    /// `POST /not-me`: ends the session with all that the phone login has let in, and all others of the user if the user wants
+    /// that. The answer says what has ended.
     func endNotMe(_ call: Call) async throws -> Response {
         try checkOrigin(call)
         let form = try call.form()
@@ -22,12 +23,13 @@ extension Endpoints {
             guard visit.flow.isToken(form[.csrf], of: PagePath.notMe.text, visit.name) else {
                 return notMePage(visit, call, isStale: true)
             }
-            _ = try await services.logout.end(visit.record.session.id, .notMe, from: call.origin)
+            let ended = try await services.loginSessions.report(visit.id, from: call.origin)
             if form[.endSessions] == "1" {
                 _ = try await services.accounts.endSessions(
                     of: visit.record.session.userID, onDevice: nil, from: call.origin)
             }
-            return NotMeDonePage().response(.ok, in: call.language())
+            let page = NotMeDonePage(ended: ended.map { SignedOutSession($0) }, endsAll: form[.endSessions] == "1")
+            return page.response(.ok, in: call.language())
         }
     }
 
@@ -35,6 +37,8 @@ extension Endpoints {
     private struct NotMeVisit {
         /// The session and the token.
         let name: String
+        let id: Identifier<Session>
+        /// The session, or another one of the same login, if that is over.
         let record: SessionRecord
         let transport: PageTransport
         let flow: FlowSecret
@@ -50,12 +54,12 @@ extension Endpoints {
         guard parts.count == 2, let id = Identifier<Session>(parts[0]),
             services.loginSessions.isNotMeToken(parts[1], of: id)
         else { throw RequestProblem.invalid("t", "is not a token of this server") }
-        guard let record = try await services.loginSessions.livingSession(id) else {
+        guard let record = try await services.loginSessions.sessions(letInWith: id).first else {
             return NotMeDonePage(wasOver: true).response(.ok, in: call.language())
         }
         let shown = call.flowSecrets(transport).first
         let visit = NotMeVisit(
-            name: name, record: record, transport: transport, flow: shown ?? FlowSecret(random: context.random),
+            name: name, id: id, record: record, transport: transport, flow: shown ?? FlowSecret(random: context.random),
             isNewBrowser: shown == nil)
         return try await body(visit)
     }
@@ -70,5 +74,15 @@ extension Endpoints {
         var response = page.response(.ok, in: call.language())
         if visit.isNewBrowser { PageCookie.flow.set(visit.flow.text, visit.transport, on: &response) }
         return response
+    }
+}
+
+extension SignedOutSession {
+    /// The session as the page names it.
+    fileprivate init(_ record: SessionRecord) {
+        let isOfBrowser = record.session.clientID == Client.browserID
+        self.init(
+            app: isOfBrowser ? nil : record.client?.name ?? record.session.clientID,
+            device: record.session.device.shownName)
     }
 }

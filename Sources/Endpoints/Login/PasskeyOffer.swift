@@ -19,7 +19,7 @@ extension Endpoints {
         guard context.passkeys != nil, request.isAnsweredBySession,
             call.cookies(PageCookie.offered.name(visit.transport)).isEmpty,
             let client = try await services.hostedLogin.client(request.clientID),
-            client.hostedLogin.browserSession != .none, client.hostedLogin.loginMethods.contains(HostedLogin.passkey),
+            client.hostedLogin.browserSession != .none, client.hostedLogin.offers(.passkey),
             try await services.passkeys.passkeys(of: user.id).isEmpty, try await !isOnProbation(visit, call),
             let (handle, idle) = try await services.hostedLogin.begin(
                 visit.carried, as: authentication, in: visit.browser, from: call.origin),
@@ -61,7 +61,7 @@ extension Endpoints {
     /// the browser.
     func takePasskeyOffer(_ call: Call) async throws -> Response {
         let (visit, flow, form): (LoginVisit, FlowSecret, FormParameters)
-        switch try await submission(call, to: .loginOffer, HostedLogin.passkey) {
+        switch try await submission(call, to: .loginOffer, .passkey) {
         case .page(let response): return response
         case .form(let sentVisit, let sentFlow, let sentForm): (visit, flow, form) = (sentVisit, sentFlow, sentForm)
         }

@@ -10,7 +10,7 @@ extension Endpoints {
     /// page in this browser. Refused passkeys count against the caller's address.
     func logInByPasskeyOnPage(_ call: Call) async throws -> Response {
         let (visit, flow, form): (LoginVisit, FlowSecret, FormParameters)
-        switch try await submission(call, to: .loginPasskey, HostedLogin.passkey) {
+        switch try await submission(call, to: .loginPasskey, .passkey) {
         case .page(let response): return response
         case .form(let sentVisit, let sentFlow, let sentForm): (visit, flow, form) = (sentVisit, sentFlow, sentForm)
         }
@@ -52,7 +52,7 @@ extension Endpoints {
 
     /// The options of the passkey button for a page that is bound to its browser; nil if the page has no button.
     func passkeyOptions(_ login: HostedLogin, _ carried: CarriedRequest) throws -> String? {
-        guard login.loginMethods.contains(HostedLogin.passkey), context.passkeys != nil else { return nil }
+        guard login.offers(.passkey, for: carried.request), context.passkeys != nil else { return nil }
         return try services.passkeys.loginOptions(on: carried).compactText
     }
 

@@ -18,7 +18,7 @@ extension Endpoints {
     /// `POST /login/phone`: begins a login, and leads to its page.
     func startPhoneLogin(_ call: Call) async throws -> Response {
         let (visit, flow): (LoginVisit, FlowSecret)
-        switch try await submission(call, to: .loginPhone, HostedLogin.phone) {
+        switch try await submission(call, to: .loginPhone, .phone) {
         case .page(let response): return response
         case .form(let sentVisit, let sentFlow, _): (visit, flow) = (sentVisit, sentFlow)
         }

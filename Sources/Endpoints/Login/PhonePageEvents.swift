@@ -1,5 +1,4 @@
 internal import HTTP
-internal import Locks
 internal import OAuth
 internal import Pages
 internal import QRCode
@@ -28,12 +27,13 @@ extension Endpoints {
         guard let login = try await ownPhoneLogin(call), let proof = login.browser.map({ DeviceProof.browser($0) })
         else { throw ServiceError.notFound("login") }
         if Self.acceptsEvents(call.request) {
-            guard let place = pageWatchers.take() else { throw ServiceError.overloaded }
-            return .stream(events(of: login, proof, place))
+            return .stream(events(of: login, proof, try waitingCalls.pagePlace(for: call.caller)))
         }
         let query = AuthorizationParameters((try? call.request.queryItems()) ?? [])
         var (event, current) = (PhoneEvent(login, pictureUntil: services.loginSessions.pictureUntil), login)
-        if let wait = query["wait"].flatMap({ Int($0) }), wait > 0, let place = pageWatchers.take() {
+        if let wait = query["wait"].flatMap({ Int($0) }), wait > 0,
+            let place = try? waitingCalls.pagePlace(for: call.caller)
+        {
             defer { place.giveBack() }
             let end = ContinuousClock.now + min(.seconds(wait), Self.pageWait)
             while event.text == query["seen"], ContinuousClock.now < end, !Task.isCancelled {
@@ -67,7 +67,7 @@ extension Endpoints {
             for: login.id, as: proof, unlike: login.deviceVersion, patience: patience)
     }
 
-    private func events(of login: LoginSession, _ proof: DeviceProof, _ place: PageWatchers.Place) -> StreamedResponse {
+    private func events(of login: LoginSession, _ proof: DeviceProof, _ place: WaitingCalls.Place) -> StreamedResponse {
         StreamedResponse(head: Self.eventStreamHead(), heartbeat: Array(":\n\n".utf8), longest: .seconds(300)) {
             [self] reader in
             defer { place.giveBack() }
@@ -104,40 +104,4 @@ private struct PhoneEvent: Encodable {
 
     /// How the page names what it has seen.
     var text: String { "\(event).\(data)" }
-}
-
-/// Counts the pages that follow events, so that strangers with login pages leave room for the other streams.
-final class PageWatchers: Sendable {
-    private let count = Locked(0)
-    private let limit: Int
-
-    init(atMost limit: Int) { self.limit = limit }
-
-    /// The place of one page.
-    final class Place: Sendable {
-        private let watchers: PageWatchers
-        private let isTaken = Locked(true)
-
-        fileprivate init(_ watchers: PageWatchers) { self.watchers = watchers }
-        deinit { giveBack() }
-
-        /// Makes room for another page. A second call does nothing.
-        func giveBack() {
-            let wasTaken = isTaken.withLock { taken in
-                defer { taken = false }
-                return taken
-            }
-            if wasTaken { watchers.count.withLock { $0 -= 1 } }
-        }
-    }
-
-    /// A place; nil if there is none left.
-    func take() -> Place? {
-        let isFree = count.withLock { count in
-            guard count < limit else { return false }
-            count += 1
-            return true
-        }
-        return isFree ? Place(self) : nil
-    }
 }

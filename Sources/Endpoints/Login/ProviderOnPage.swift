@@ -10,18 +10,16 @@ extension Endpoints {
     static let providerCallbackPath = "/login/callback"
     private var providerRedirectURI: String { baseURL + Self.providerCallbackPath }
 
-    /// The providers of the page, in the order of the client.
-    func providers(_ login: HostedLogin, _ sealed: String) -> [LoginPage.Provider] {
-        login.providers.compactMap { name in
-            redirectProvider(name, of: login).map {
+    /// The providers of the page, in the order of the client, or else of the configuration.
+    func providers(_ login: HostedLogin, _ request: AuthorizationRequest, _ sealed: String) -> [LoginPage.Provider] {
+        let known = identityVerifier?.redirectProviders ?? []
+        let named = login.loginMethods?.compactMap(\.provider) ?? known.map(\.name)
+        return named.compactMap { name in
+            guard login.offers(.provider(name), for: request) else { return nil }
+            return known.first { $0.name == name }.map {
                 LoginPage.Provider(name: $0.title, path: PagePath("/login/provider", ["name": name, "r": sealed]))
             }
         }
-    }
-
-    private func redirectProvider(_ name: String, of login: HostedLogin?) -> RedirectProvider? {
-        guard let login, login.providers.contains(name) else { return nil }
-        return identityVerifier?.redirectProviders.first { $0.name == name }
     }
 
     /// `GET /login/provider?name=&r=`: sends the browser to a provider. Nothing is stored: the browser carries the state there
@@ -33,7 +31,8 @@ extension Endpoints {
         guard visit.carried.isTimely(at: context.clock.now) else { return try await expiredPage(request, call) }
         let client = try await services.hostedLogin.client(request.clientID)
         guard let identityVerifier,
-            let provider = redirectProvider(parameters["name"] ?? "", of: client?.hostedLogin.meeting(request))
+            let provider = identityVerifier.redirectProviders.first(where: { $0.name == parameters["name"] }),
+            client?.hostedLogin.offers(.provider(provider.name), for: request) == true
         else { throw RequestProblem.invalid("name", "is no provider of this page") }
         guard call.flowSecrets(visit.transport).contains(where: { $0.browser == visit.carried.browser }) else {
             return Self.redirect(to: "\(baseURL)/login?r=\(visit.sealed)")

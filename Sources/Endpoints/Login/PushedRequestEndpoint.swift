@@ -14,7 +14,7 @@ extension Endpoints {
         let uri = try parameters.destination(client).redirectURI
         var request = try parameters.request(
             id: Hex.encode(context.random.bytes(16)), of: client, to: uri, ownAudience: context.audience,
-            hasPasskeys: context.passkeys != nil,
+            pageMethods: pageMethods,
             hint: services.hostedLogin.hint)
         if let proof = try keyProof(call) {
             // RFC 9449 section 10.1: a proof binds the code as `dpop_jkt` does.

@@ -10,11 +10,11 @@ extension Endpoints {
         if call.request.method == .post, try call.onlyField("Authorization") == nil, try call.isForm(),
             let token = try call.form()["access_token"]
         {
-            session = try await services.accessTokens.authenticate(token, as: .bearer, from: call.origin)
+            session = try await services.accessTokens.authenticate(
+                token, as: .bearer, scope: "openid", from: call.origin)
         } else {
-            session = try await authenticatedSession(call)
+            session = try await authenticatedSession(call, scope: "openid")
         }
-        guard session.scope.tokens.contains("openid") else { throw RequestProblem.scopeMissing("openid") }
         return Response(.ok, "application/json", ScopedClaims(of: session.user, in: session.scope).userInfo)
     }
 }

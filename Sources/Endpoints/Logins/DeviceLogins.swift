@@ -8,13 +8,13 @@ extension Endpoints {
     func showDeviceLogin(_ call: Call) async throws -> Response {
         guard case .bearer(let secret)? = try call.authorization() else { throw RequestProblem.unauthenticated }
         let query = try QueryParameters(call, known: ["wait", "version"])
-        let wait = try query.seconds("wait", max: Self.longestWait) ?? .zero
+        let patience = call.patience(try query.seconds("wait", max: Self.longestWait) ?? .zero)
         let (version, proof) = (try query.text("version"), LoginSessionService.DeviceProof.secret(secret))
         do {
             let id = try call.loginID()
             let login =
-                wait > .zero
-                ? try await services.loginSessions.wait(for: id, as: proof, unlike: version, patience: wait)
+                patience > .zero
+                ? try await services.loginSessions.wait(for: id, as: proof, unlike: version, patience: patience)
                 : try await services.loginSessions.look(at: id, as: proof)
             return try .json(DeviceLoginAnswer(login, services.loginSessions))
         } catch ServiceError.notFound {

@@ -28,11 +28,11 @@ extension Endpoints {
     /// `GET /v1/enrolments/{login_id}?wait=&version=`: the enrolment as it stands.
     func showEnrolment(_ call: Call) async throws -> Response {
         let query = try QueryParameters(call, known: ["wait", "version"])
-        let wait = try query.seconds("wait", max: Self.longestWait) ?? .zero
+        let patience = call.patience(try query.seconds("wait", max: Self.longestWait) ?? .zero)
         let (id, secret, version) = (try call.enrolmentID(), try call.enrolmentSecret(), try query.text("version"))
         let login =
-            wait > .zero
-            ? try await services.loginSessions.enrolment(id, secret: secret, unlike: version, patience: wait)
+            patience > .zero
+            ? try await services.loginSessions.enrolment(id, secret: secret, unlike: version, patience: patience)
             : try await services.loginSessions.enrolment(id, secret: secret)
         return try .json(try await enrolmentAnswer(login, call))
     }

@@ -31,6 +31,9 @@ struct LoginSessionAnswer: Encodable {
     let push: String?
     let announceInfo: JSONValue?
     let sessionInfo: JSONValue?
+    /// What a public client says: anyone can have written it.
+    let announceQuote: JSONValue?
+    let sessionQuote: JSONValue?
     let remoteAddress: String?
     let place: String?
     let ownPlace: String?
@@ -69,9 +72,9 @@ struct LoginSessionAnswer: Encodable {
         client = ClientPart(clientID: login.clientID, name: clientName)
         numberRequired = login.state.awaitsInput && login.needsNumber
         attemptsLeft = login.attemptsLeft
-        announceInfo = Self.value(login.request.announceInfo)
+        (announceInfo, announceQuote) = Self.info(login.request.announceInfo)
         let isLoggedIn = login.history == .loggedIn || login.history == .loggedInOneShot
-        sessionInfo = isLoggedIn ? Self.value(login.request.sessionInfo) : nil
+        (sessionInfo, sessionQuote) = isLoggedIn ? Self.info(login.request.sessionInfo) : (nil, nil)
         remoteAddress = login.request.remoteAddress
         self.place = place
         self.ownPlace = ownPlace
@@ -90,8 +93,10 @@ struct LoginSessionAnswer: Encodable {
         version = login.phoneVersion
     }
 
-    private static func value(_ text: String?) -> JSONValue? {
-        text.flatMap { try? JSONDecoder().decode(JSONValue.self, from: Data($0.utf8)) }
+    /// What the client wants the user to see: an object of a client that has proved itself, or the words of any other.
+    private static func info(_ text: String?) -> (info: JSONValue?, quote: JSONValue?) {
+        let value = text.flatMap { try? JSONDecoder().decode(JSONValue.self, from: Data($0.utf8)) }
+        return value?.string == nil ? (value, nil) : (nil, value)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -103,6 +108,8 @@ struct LoginSessionAnswer: Encodable {
         case push
         case announceInfo = "announce_info"
         case sessionInfo = "session_info"
+        case announceQuote = "announce_quote"
+        case sessionQuote = "session_quote"
         case remoteAddress = "remote_address"
         case place
         case ownPlace = "own_place"

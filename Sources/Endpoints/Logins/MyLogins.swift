@@ -37,7 +37,8 @@ extension Endpoints {
         }
         let (logins, version) = try await services.loginSessions.living(
             of: session.user.id, unlike: try query.text("version"),
-            patience: try query.seconds("wait", max: Self.longestWait) ?? .zero)
+            patience: call.patience(try query.seconds("wait", max: Self.longestWait) ?? .zero),
+            while: call.isStillAdmitted)
         return try .json(LivingLoginsAnswer(items: try await answers(logins, call), version: version))
     }
 
@@ -48,7 +49,8 @@ extension Endpoints {
         let (id, version) = (try call.loginID(), try query.text("version"))
         let login =
             wait > .zero
-            ? try await services.loginSessions.wait(for: id, for: session, unlike: version, patience: wait)
+            ? try await services.loginSessions.wait(
+                for: id, for: session, unlike: version, patience: call.patience(wait), while: call.isStillAdmitted)
             : try await services.loginSessions.login(id, for: session)
         return try .json(try await answer(login, call))
     }

@@ -15,7 +15,7 @@ extension Endpoints {
         guard request.sessionID == nil else {
             throw RequestProblem.invalid("session_id", "is not for this grant: the login starts a session of its own")
         }
-        var login = try loginRequest(request, for: client, call)
+        var login = try loginRequest(request, for: client, by: .authorizationCode, call)
         login.resources = []
         return TokenAnswer.response(
             try await services.hostedLogin.exchange(

@@ -29,7 +29,7 @@ extension Endpoints {
         opening.resources = form.all("resource")
         opening.lifetime = try form.requestedLifetime()
         let message = try form.bindingMessage()
-        try form.readRules(into: &opening)
+        try form.readRules(of: client, into: &opening)
         let token = try form.notificationToken(client)
         let user = try await user(hintedIn: form, client)
         opening.backchannel = BackchannelRequest(
@@ -66,14 +66,11 @@ extension Endpoints {
         let client = try await client(identity, call)
         guard client.grantTypes.contains(.backchannel) else { throw ServiceError.unauthorizedClient }
         guard let secret = request.authRequestID else { throw RequestProblem.invalid("auth_req_id", "is missing") }
-        do {
-            return try await collected(request, for: client, call) { (login) throws(ServiceError) in
-                let grant = try await services.loginSessions.collect(
-                    secret, login, prefixes: [LoginSessionService.backchannelPrefix], from: call.origin)
-                return TokenAnswer.response(grant, idToken: try services.hostedLogin.idToken(of: grant, for: client))
-            }
-        } catch ServiceError.login(.pending) where rateLimiter.isTooSoon(pollFor: secret) {
-            throw RequestProblem.authorization(.slowDown, "The client asks too often: interval says how often.")
+        return try await collected(request, for: client, by: .backchannel, secret: secret, call) {
+            (login) throws(ServiceError) in
+            let grant = try await services.loginSessions.collect(
+                secret, login, prefixes: [LoginSessionService.backchannelPrefix], from: call.origin)
+            return TokenAnswer.response(grant, idToken: try services.hostedLogin.idToken(of: grant, for: client))
         }
     }
 }

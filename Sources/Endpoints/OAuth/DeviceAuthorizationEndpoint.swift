@@ -22,7 +22,7 @@ extension Endpoints {
             guard let scope = Scope(text) else { throw ServiceError.invalidScope }
             opening.scope = scope
         }
-        try form.readRules(into: &opening)
+        try form.readRules(of: client, into: &opening)
         opening.userAgent = try call.onlyField("User-Agent")
         // A device without a browser has nothing by which it could be recognised.
         opening.isBrowserKnown = false
@@ -40,11 +40,13 @@ extension Endpoints {
 }
 
 extension FormParameters {
-    /// Reads what every request for a login can have beside the parameters of its standard.
-    func readRules(into opening: inout LoginSessionService.Opening) throws {
+    /// Reads what every request for a login can have beside the parameters of its standard. A public client proves nothing: its
+    /// request can come from anyone, so that what it says to the user is a short plain text, and is shown as a quotation.
+    func readRules(of client: Client, into opening: inout LoginSessionService.Opening) throws {
         (opening.bond, opening.secondFactor) = (try bond(), try secondFactor())
-        opening.announceInfo = try info("announce_info")
-        opening.sessionInfo = try info("session_info")
+        let read = client.isPublic ? quote : info
+        opening.announceInfo = try read("announce_info")
+        opening.sessionInfo = try read("session_info")
     }
 
     /// How long the session depends on the phone.
@@ -76,6 +78,20 @@ extension FormParameters {
             throw RequestProblem.invalid(name, "must be one of \(all)")
         }
         return word
+    }
+
+    /// The text of `{"text": …}`, as a JSON string; nil when it is absent.
+    private func quote(_ name: String) throws -> String? {
+        guard let text = self[name] else { return nil }
+        let longest = LoginSession.Request.quoteLengthMax
+        guard text.utf8.count <= LoginSession.Request.infoLengthMax,
+            let members = try? StrictJSON.object(Array(text.utf8)), members.count == 1,
+            let quote = members["text"]?.string, Text.isPlain(quote, scalarsMax: longest)
+        else {
+            throw RequestProblem.invalid(
+                name, "must be a JSON object with the one member text, of at most \(longest) characters in one line")
+        }
+        return JSONText.quoted(quote)
     }
 
     /// A JSON object that the phone shows; nil when it is absent.

@@ -9,20 +9,22 @@ extension Endpoints {
         let client = try await client(identity, call)
         guard client.grantTypes.contains(.deviceCode) else { throw ServiceError.unauthorizedClient }
         guard let code = request.deviceCode else { throw RequestProblem.invalid("device_code", "is missing") }
-        return try await collected(request, for: client, call) { (login) throws(ServiceError) in
+        return try await collected(request, for: client, by: .deviceCode, secret: code, call) {
+            (login) throws(ServiceError) in
             TokenAnswer.response(try await services.loginSessions.collect(code, login, from: call.origin))
         }
     }
 
-    /// The answer that `collect` gives about the session of a login, which is counted.
+    /// The answer that `collect` gives about the session of the login with that secret, which is counted. A client that asks too
+    /// often while the login waits is told so.
     func collected(
-        _ request: TokenRequest, for client: Client, _ call: Call,
-        by collect: (LoginRequest) async throws(ServiceError) -> Response
+        _ request: TokenRequest, for client: Client, by grant: Client.GrantType, secret: String, _ call: Call,
+        _ collect: (LoginRequest) async throws(ServiceError) -> Response
     ) async throws -> Response {
         guard request.sessionID == nil else {
             throw RequestProblem.invalid("session_id", "is not for this grant: the login starts a session of its own")
         }
-        var login = try loginRequest(request, for: client, call)
+        var login = try loginRequest(request, for: client, by: grant, call)
         // The scope and the APIs are those of the request for the login.
         (login.scope, login.resources) = (nil, [])
         do throws(ServiceError) {
@@ -30,7 +32,14 @@ extension Endpoints {
             metrics.countLogin()
             return response
         } catch {
-            if error != .login(.pending) { metrics.countLogin(failing: error) }
+            guard error == .login(.pending) else {
+                metrics.countLogin(failing: error)
+                throw error
+            }
+            if rateLimiter.isTooSoon(pollFor: secret) {
+                throw RequestProblem.authorization(
+                    .slowDown, "The client asks too often: the interval is five seconds longer from now on.")
+            }
             throw error
         }
     }

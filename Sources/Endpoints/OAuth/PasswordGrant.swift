@@ -11,16 +11,20 @@ extension Endpoints {
         guard client.grantTypes.contains(.password) else { throw ServiceError.unauthorizedClient }
         guard let username = request.username else { throw RequestProblem.invalid("username", "is missing") }
         guard let password = request.password else { throw RequestProblem.invalid("password", "is missing") }
-        let login = try loginRequest(request, for: client, call)
+        if let refusal = client.refusal(of: .password) { throw refusal }
+        let login = try loginRequest(request, for: client, by: .password, call)
         return try await logIn(login, username: username, password: password, call)
     }
 
-    /// Reads the members of a login from the form; they are equal for passwords and ID tokens.
-    func loginRequest(_ request: TokenRequest, for client: Client, _ call: Call) throws -> LoginRequest {
+    /// Reads the members of a login from the form; they are equal for all grants.
+    func loginRequest(
+        _ request: TokenRequest, for client: Client, by grant: Client.GrantType, _ call: Call
+    ) throws -> LoginRequest {
         var login = LoginRequest(
             clientID: client.id, device: try request.device(else: madeUpDeviceID()),
             authenticationMode: try request.namedMode(), scope: try request.requestedScope(),
             proof: call.proof)
+        login.grantType = grant
         if let text = request.sessionID {
             guard let id = Identifier<Session>(text) else {
                 throw RequestProblem.invalid("session_id", "must be the id of a session")
@@ -55,7 +59,8 @@ extension Endpoints {
             try rateLimiter.admitLogin(username: username, deviceID: request.device.id)
             let grant = try await rateLimiter.password(in: call) { () async throws(ServiceError) in
                 let user = try await services.login.user(
-                    named: username, password: password, on: request.device, from: call.origin)
+                    named: username, password: password, on: request.device, for: request.clientID,
+                    from: call.origin)
                 return try await rateLimiter.session(of: username) { () async throws(ServiceError) in
                     try await services.login.logIn(request, as: user, from: call.origin)
                 }

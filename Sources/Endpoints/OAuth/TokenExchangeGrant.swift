@@ -27,7 +27,7 @@ extension Endpoints {
         if let nonce = exchange.nonce, !Text.isValid(nonce, lengthMax: 512) {
             throw RequestProblem.invalid("nonce", "must have 1 to 512 bytes and no control characters")
         }
-        var login = try loginRequest(request, for: client, call)
+        var login = try loginRequest(request, for: client, by: .tokenExchange, call)
         // `resource` and `audience` together name the targets of the token (section 2.1).
         login.resources += exchange.audiences
         if let token = exchange.providerRefreshToken, !ProviderCheckService.isProviderToken(token) {

@@ -34,8 +34,8 @@ struct RateLimiter: Sendable {
     private let ipv6PrefixBits: Int
     private let stopwatch: @Sendable () -> Int64
     private let refusals: [RateLimits.Name: Counter]
-    /// The polls of backends that wait for a user: one in each interval, with a second for the way.
-    private let polls = TokenBuckets(1, within: Endpoints.pollInterval - .seconds(1))
+    /// The polls of devices and backends that wait for a user.
+    private let polls = PollPaces(Endpoints.pollInterval)
 
     init(_ limits: RateLimits, _ registry: MetricsRegistry, stopwatch: @escaping @Sendable () -> Int64) {
         let names = RateLimits.Name.allCases
@@ -70,13 +70,16 @@ struct RateLimiter: Sendable {
     /// that the mistakes of a few would refuse all the others. The delays and the lock of each username apply all the same.
     private func countedNetwork(_ call: Call) -> CallerNetwork? { call.isOfProvenClient ? nil : network(call.caller) }
 
-    /// Runs `body`, which verifies a password, unless the address has sent too many wrong ones. A password beside a valid token
+    /// Runs `body`, which verifies a password, unless the address has sent too many wrong ones. One that gets no place among those
+    /// that wait to be hashed counts as well, because otherwise a flood would cost its senders nothing. A password beside a valid token
     /// of a session is not limited here, because the session has a limit of its own, and other users of the address could
     /// otherwise block it.
     func password<Value>(
         in call: Call, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
-        try await attempt(countedNetwork(call), .wrongPasswordsPerAddress, body) { $0 == .invalidCredentials }
+        try await attempt(countedNetwork(call), .wrongPasswordsPerAddress, body) {
+            $0 == .invalidCredentials || $0 == .passwordQueueFull
+        }
     }
 
     /// Runs the naming of an anonymous user, unless the address has sent too many wrong passwords and usernames of other users,
@@ -86,7 +89,7 @@ struct RateLimiter: Sendable {
     ) async throws(ServiceError) -> Value {
         try await attempt(countedNetwork(call), .wrongPasswordsPerAddress, body) {
             switch $0 {
-            case .conflict, .identityRefused: true
+            case .conflict, .identityRefused, .passwordQueueFull: true
             default: false
             }
         }
@@ -139,7 +142,10 @@ struct RateLimiter: Sendable {
         from caller: Caller, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
         try await attempt(network(caller), .failedResetsPerAddress, body) {
-            if case .invalid(member: "reset_token", _) = $0 { true } else { false }
+            switch $0 {
+            case .invalid(member: "reset_token", _), .passwordQueueFull: true
+            default: false
+            }
         }
     }
 
@@ -187,7 +193,7 @@ struct RateLimiter: Sendable {
     ) async throws(ServiceError) -> Value {
         try await attempt(countedNetwork(call), .wrongPasswordsPerAddress, body) {
             switch $0 {
-            case .conflict, .login(.wrongFactor), .invalid, .invalidToken: true
+            case .conflict, .login(.wrongFactor), .invalid, .invalidToken, .passwordQueueFull: true
             default: false
             }
         }
@@ -210,8 +216,8 @@ struct RateLimiter: Sendable {
         }
     }
 
-    /// Whether a backend asks for the result of a login sooner than it may.
-    func isTooSoon(pollFor secret: String) -> Bool { polls?.take(secret, at: stopwatch()) != nil }
+    /// Whether a device or a backend asks for the result of a login sooner than it may.
+    func isTooSoon(pollFor secret: String) -> Bool { polls.isTooSoon(secret, at: stopwatch()) }
 
     /// Runs an act of a phone on a login, unless the user has typed too many wrong numbers.
     func loginNumber<Value>(
@@ -266,7 +272,9 @@ struct RateLimiter: Sendable {
     func refusal(_ error: any Error, of call: Call) -> any Error {
         guard call.route.countsRefusals, let error = error as? ServiceError else { return error }
         switch error {
-        case .refused, .invalidClient, .invalidGrant, .invalidToken, .unauthorizedClient, .grantClosed: break
+        case .refused, .invalidClient, .invalidGrant, .invalidToken, .unauthorizedClient, .loginMethodRefused,
+            .grantClosed:
+            break
         default: return error
         }
         guard let network = network(call.caller) else { return error }
@@ -306,7 +314,7 @@ struct RateLimiter: Sendable {
     /// Returns the error to answer to a refused request of an authenticated client: `error`, or `tooManyRequests`.
     func refusal(_ error: ServiceError, to client: Client) -> ServiceError {
         switch error {
-        case .unauthorizedClient, .invalidScope, .invalidTarget, .proofMissing: break
+        case .unauthorizedClient, .loginMethodRefused, .invalidScope, .invalidTarget, .proofMissing: break
         default: return error
         }
         do throws(ServiceError) {

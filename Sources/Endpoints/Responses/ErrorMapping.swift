@@ -27,7 +27,10 @@ extension Endpoints {
             response.fields.append("Accept-Encoding", "identity")
         }
         appendRetryNonce(for: error, to: &response)
-        if response.status == .unauthorized { challenge(call, error, &response) }
+        switch error {
+        case ServiceError.scopeMissing: challenge(call, error, &response)
+        default: if response.status == .unauthorized { challenge(call, error, &response) }
+        }
         if response.status.code == 429 || (response.status.code >= 500 && response.status != .notImplemented) {
             response.fields.append("Retry-After", "\(Self.retryAfter(error))")
         }
@@ -44,7 +47,7 @@ extension Endpoints {
     static let needsTLSText =
         "This page needs https: set server.tls_certificate, or a trusted proxy that sends X-Forwarded-Proto."
     static let unknownHostText =
-        "The console is not reached by this name: add it to server.admin_hosts, or open the address of the admin listener."
+        "This is not reached by this name: add it to server.admin_hosts, or use the address of the admin listener."
     static let codeText = "The code is not valid, or no longer, or belongs to another request."
     static let spentText = "The request was answered already: begin again."
     static let targetText = "The resource is malformed, unknown, or not allowed for this client."
@@ -52,11 +55,17 @@ extension Endpoints {
         "sent_at is too long ago, or ahead, or before the last rotation: nothing was decided. Send it again."
     static let unavailableText = "The server cannot answer at present: try again. No session has ended."
 
+    private static func scopeText(_ scope: String) -> String { "The access token lacks the scope \(scope)." }
+
+    private static func methodText(_ method: Client.LoginMethod) -> String {
+        "The client takes no logins by \(method.rawValue): its login_methods say by what."
+    }
+
     /// The seconds of `Retry-After`: for a busy store, a full queue, a rate limit, or an internal error.
     private static func retryAfter(_ error: any Error) -> Int {
         switch error {
         case ServiceError.store(.unavailable): 1
-        case ServiceError.overloaded: 2
+        case ServiceError.overloaded, ServiceError.passwordQueueFull: 2
         case ServiceError.staleRequest: 0
         case ServiceError.tooManyRequests(let wait): Int(wait / .seconds(1)) + 1
         default: 5
@@ -68,7 +77,8 @@ extension Endpoints {
         switch error {
         case .store(.unavailable): Problem(.serviceUnavailable, code: "unavailable", detail: unavailableText)
         case .store(.corrupted): .internalError
-        case .overloaded: Problem(.serviceUnavailable, code: "overloaded", detail: unavailableText)
+        case .overloaded, .passwordQueueFull:
+            Problem(.serviceUnavailable, code: "overloaded", detail: unavailableText)
         case .staleRequest: Problem(.serviceUnavailable, code: "stale_request", detail: staleText)
         case .tooManyRequests: Problem(.tooManyRequests, code: "too_many_requests", detail: tooManyText)
         case .refused(let reason):
@@ -98,11 +108,14 @@ extension Endpoints {
         case .invalidToken(let reason?):
             Problem(
                 .unauthorized, code: reason.rawValue, detail: reason.sentence, reauthenticate: reason.reauthenticate)
+        case .scopeMissing(let scope): Problem(.forbidden, code: "insufficient_scope", detail: scopeText(scope))
         case .proofMissing: problem(.unproven(.malformed, withAccessToken: false))
         case .unproven(let proof): problem(.unproven(proof, withAccessToken: false))
         case .invalidClient: Problem(.badRequest, code: "invalid_client", detail: "The client is unknown.")
         case .unauthorizedClient:
             Problem(.badRequest, code: "unauthorized_client", detail: "The client may not do this.")
+        case .loginMethodRefused(let method):
+            Problem(.forbidden, code: "login_method_not_allowed", detail: methodText(method))
         case .grantClosed(let reauthenticate):
             Problem(
                 .badRequest, code: "unauthorized_client", detail: grantClosedText, reauthenticate: reauthenticate)
@@ -137,7 +150,7 @@ extension Endpoints {
     /// The domain's errors as errors of RFC 6749 section 5.2.
     static func oauthError(_ error: ServiceError) -> OAuthError {
         switch error {
-        case .store(.unavailable), .overloaded:
+        case .store(.unavailable), .overloaded, .passwordQueueFull:
             OAuthError(.serviceUnavailable, .temporarilyUnavailable, unavailableText)
         case .staleRequest:
             OAuthError(
@@ -159,11 +172,17 @@ extension Endpoints {
         case .loginOver(let cause): OAuthError(.badRequest, .expiredToken, cause.sentence)
         case .requestSpent: OAuthError(.badRequest, .invalidRequest, spentText)
         case .invalidToken: OAuthError(.unauthorized, .invalidToken, "The token is not valid, or no longer.")
+        case .scopeMissing(let scope): OAuthError(.forbidden, .insufficientScope, scopeText(scope))
         case .proofMissing: oauthError(.unproven(.malformed, withAccessToken: false))
         case .unproven(let proof): oauthError(.unproven(proof, withAccessToken: false))
         case .invalidClient:
             OAuthError(.unauthorized, .invalidClient, "The client is unknown, or failed to authenticate.")
         case .unauthorizedClient: OAuthError(.badRequest, .unauthorizedClient, "The client may not do this.")
+        case .loginMethodRefused(let method):
+            OAuthError(
+                .badRequest,
+                ErrorResponse(
+                    .unauthorizedClient, description: methodText(method), reason: "login_method_not_allowed"))
         case .grantClosed(let reauthenticate):
             OAuthError(
                 .badRequest,
@@ -214,8 +233,6 @@ extension Endpoints {
         case .crossSite: Problem(.forbidden, code: "cross_site", detail: crossSiteText)
         case .needsTLS: Problem(.misdirectedRequest, code: "needs_tls", detail: needsTLSText)
         case .unknownHost: Problem(.misdirectedRequest, code: "unknown_host", detail: unknownHostText)
-        case .scopeMissing(let scope):
-            Problem(.forbidden, code: "insufficient_scope", detail: "The access token lacks the scope \(scope).")
         case .unsupportedGrantType:
             Problem(.badRequest, code: "invalid_request", detail: "This is not supported.")
         }
@@ -244,14 +261,12 @@ extension Endpoints {
         case .crossSite: OAuthError(.forbidden, .invalidRequest, crossSiteText)
         case .needsTLS: OAuthError(.misdirectedRequest, .invalidRequest, needsTLSText)
         case .unknownHost: OAuthError(.misdirectedRequest, .invalidRequest, unknownHostText)
-        case .scopeMissing(let scope):
-            OAuthError(.forbidden, .insufficientScope, "The access token lacks the scope \(scope).")
         case .unsupportedGrantType: OAuthError(.badRequest, .unsupportedGrantType, "The grant_type is not supported.")
         }
     }
 
     /// Appends the authentication schemes that the route accepts (RFC 9110 section 11.6.1, RFC 6750 section 3, RFC 6749 section
-    /// 5.2).
+    /// 5.2); those of tokens alone, if a token lacks a scope.
     private func challenge(_ call: Call, _ error: any Error, _ response: inout Response) {
         if call.route.challenge != .basic {
             let (scheme, parameters) = tokenChallenge(call, error)
@@ -263,7 +278,7 @@ extension Endpoints {
             let schemes = call.caller.listener != .public ? [bearer] : isProof ? [dpop, bearer] : [bearer, dpop]
             for scheme in schemes { response.fields.append("WWW-Authenticate", scheme) }
         }
-        if call.route.challenge != .bearer {
+        if call.route.challenge != .bearer, response.status == .unauthorized {
             response.fields.append("WWW-Authenticate", #"Basic realm="sojourn", charset="UTF-8""#)
         }
     }
@@ -285,6 +300,12 @@ extension Endpoints {
                 #", error="\#(ErrorCode.insufficientUserAuthentication.rawValue)", "#
                 + #"error_description="\#(RefusalReason.insufficientUserAuthentication.sentence)", "#
                 + #"acr_values="\#(requirement.acrValues)", max_age="\#(requirement.ageMax.wholeSeconds)""#
+            if case .dpop? = try? call.authorization() { return (.dpop, parameters) }
+            return (.bearer, parameters)
+        case ServiceError.scopeMissing(let scope):
+            let parameters =
+                #", error="\#(ErrorCode.insufficientScope.rawValue)", error_description="\#(Self.scopeText(scope))", "#
+                + #"scope="\#(scope)""#
             if case .dpop? = try? call.authorization() { return (.dpop, parameters) }
             return (.bearer, parameters)
         case ServiceError.invalidToken, RequestProblem.unknownAdminKey:

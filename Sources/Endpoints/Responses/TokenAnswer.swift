@@ -51,7 +51,7 @@ enum TokenAnswer {
         answer.sessionIdleExpiresAt = grant.idleExpiresAt.secondsSinceEpoch
         answer.sessionExpiresAt = grant.sessionExpiresAt.secondsSinceEpoch
         answer.authenticationMode = session.authenticationMode.rawValue
-        answer.user = TokenResponse.User(grant.user)
+        answer.user = TokenResponse.User(grant.user, in: grant.scope)
         return answer
     }
 
@@ -83,11 +83,20 @@ enum TokenAnswer {
 }
 
 extension TokenResponse.User {
-    /// The members of `user` that the app shows and stores.
-    init(_ user: User) {
-        self.init(
-            userID: user.id.description, username: user.shownUsername, email: user.profile.email,
-            phoneNumber: user.profile.phoneNumber, displayName: user.profile.displayName, country: user.profile.country)
+    /// The members of `user` that the app shows and stores: all of them with the scope `account`, otherwise what the userinfo
+    /// endpoint gives for the scope. Access tokens say that a user is anonymous as well.
+    init(_ user: User, in scope: Scope) {
+        if scope.contains(Scope.account) {
+            let profile = user.profile
+            self.init(
+                userID: user.id.description, username: user.shownUsername, email: profile.email,
+                phoneNumber: profile.phoneNumber, displayName: profile.displayName, country: profile.country)
+        } else {
+            let claims = ScopedClaims(of: user, in: scope)
+            self.init(
+                userID: user.id.description, username: claims.username, email: claims.email,
+                phoneNumber: claims.phoneNumber, displayName: claims.displayName)
+        }
         anonymous = user.isAnonymous ? true : nil
     }
 }

@@ -16,6 +16,21 @@ struct UserAnswer: Encodable {
         }
     }
 
+    /// Where the names, the address and the password come from.
+    struct Sources: Encodable {
+        let username: String
+        let email: String?
+        let password: String?
+        let access: String
+
+        init(_ sources: UserSources) {
+            username = sources.username.rawValue
+            email = sources.email?.rawValue
+            password = sources.password?.rawValue
+            access = sources.access.rawValue
+        }
+    }
+
     let userID: String
     let username: String
     let email: String?
@@ -34,10 +49,12 @@ struct UserAnswer: Encodable {
     let createdAt: Int64
     /// The claims that every access token of the user carries.
     let claims: [String: JSONValue]?
+    /// Only in the answers to making, showing and changing a user.
+    let sources: Sources?
     /// The number of sessions that this call ended.
     let revoked: Int?
 
-    init(_ user: User, revoked: Int? = nil) {
+    init(_ user: User, _ sources: UserSources? = nil, revoked: Int? = nil) {
         userID = user.id.description
         username = user.username
         email = user.profile.email
@@ -53,6 +70,7 @@ struct UserAnswer: Encodable {
         lockedUntil = user.wrongPasswords?.lockEnd?.secondsSinceEpoch
         createdAt = user.createdAt.secondsSinceEpoch
         claims = user.claims?.values
+        self.sources = sources.map(Sources.init)
         self.revoked = revoked
     }
 
@@ -69,6 +87,6 @@ struct UserAnswer: Encodable {
         case loginDisabledByUser = "login_disabled_by_user"
         case lockedUntil = "locked_until"
         case createdAt = "created_at"
-        case anonymous, claims, revoked
+        case anonymous, claims, sources, revoked
     }
 }

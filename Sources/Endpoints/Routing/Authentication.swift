@@ -7,11 +7,13 @@ internal import Sessions
 
 /// The three kinds of callers: users with an access token, admins with a key, OAuth clients.
 extension Endpoints {
-    /// The active session of the access token in the `Authorization` field.
-    func authenticatedSession(_ call: Call, requiresPresence: Bool = true) async throws -> AuthenticatedSession {
+    /// The active session of the access token in the `Authorization` field, which needs this scope token.
+    func authenticatedSession(
+        _ call: Call, scope: String?, requiresPresence: Bool = true
+    ) async throws -> AuthenticatedSession {
         let (token, use) = try presentedToken(call)
         return try await services.accessTokens.authenticate(
-            token, as: use, requiresPresence: requiresPresence, from: call.origin)
+            token, as: use, scope: scope, requiresPresence: requiresPresence, from: call.origin)
     }
 
     /// The admin of the key in the `Authorization` field, as the audit trail names them. On the admin socket no key is needed,

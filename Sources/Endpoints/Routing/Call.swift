@@ -17,6 +17,8 @@ struct Call: Sendable {
     var isOfProvenClient = false
     /// The valid proof of possession of a key that the request has, once it was verified.
     var proof: ProofOfPossession?
+    /// The authentication of the caller, for repetition; nil unless the call may wait.
+    var admission: Admission?
 
     init(request: Request, caller: Caller, requestID: String, route: Route, parameter: String) {
         self.request = request
@@ -125,6 +127,4 @@ enum RequestProblem: Error, Hashable, Sendable {
     case needsTLS
     /// The console is not reached by this name.
     case unknownHost
-    /// The access token lacks this scope (RFC 6750 section 3.1).
-    case scopeMissing(String)
 }

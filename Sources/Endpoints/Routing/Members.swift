@@ -146,7 +146,7 @@ struct Members {
 
     /// A list of strings; nil when it is absent.
     func strings(_ name: String) throws -> [String]? {
-        guard let value = values[name] else { return nil }
+        guard let value = values[name], value != .null else { return nil }
         guard case .array(let elements) = value else { throw refused(name, "must be an array of strings") }
         return try elements.map { element in
             guard let text = element.string else { throw refused(name, "must be an array of strings") }

@@ -9,11 +9,12 @@ final class Route: Sendable {
         case immediate(@Sendable (Endpoints) throws -> Response)
         /// No proof, or one that the handler itself asks for.
         case open(@Sendable (Endpoints, Call) async throws -> Response)
-        /// An access token of an active session.
-        case user(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
-        /// An access token of an active session, which may still require a proof of the user's presence, because this call can
-        /// bring it.
-        case userWithoutPresence(@Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
+        /// An access token of an active session that meets the demands: all of them, unless the row names fewer.
+        case user(
+            _ demands: UserDemands = .all, @Sendable (Endpoints, Call, AuthenticatedSession) async throws -> Response)
+        /// An access token that meets all demands, or another proof of the owner of the account, which the handler asks for if
+        /// it gets no session.
+        case owner(@Sendable (Endpoints, Call, AuthenticatedSession?) async throws -> Response)
         /// An access token that a client got for itself, with one of these scopes.
         case client([String], @Sendable (Endpoints, Call, ClientToken) async throws -> Response)
         /// An admin key with this scope, or the admin socket.
@@ -22,6 +23,17 @@ final class Route: Sendable {
         case streaming(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> StreamingAnswer)
         /// No proof, or one that the handler itself asks for, for an answer that may wait for an event.
         case openStreaming(@Sendable (Endpoints, Call) async throws -> StreamingAnswer)
+    }
+
+    /// What an access token of a user needs, beside an active session. A row that names fewer is an exception.
+    struct UserDemands: OptionSet, Sendable {
+        let rawValue: Int
+        /// The scope `account`. Only calls about the session of the token itself do without.
+        static let account = UserDemands(rawValue: 1)
+        /// A proof of the user's presence, if the session requires one. Only calls that can bring the proof do without.
+        static let presence = UserDemands(rawValue: 2)
+        /// Every demand.
+        static let all: UserDemands = [.account, .presence]
     }
 
     /// The listeners that serve a route. On the others its path is unknown.
@@ -85,7 +97,7 @@ final class Route: Sendable {
         isForwardAuthentication = pattern.hasPrefix("/v1/verify")
         switch handler {
         case .streaming, .openStreaming: isStreaming = true
-        case .immediate, .open, .user, .userWithoutPresence, .client, .admin: isStreaming = mayWait
+        case .immediate, .open, .user, .owner, .client, .admin: isStreaming = mayWait
         }
         isRepresentation = method == .get && !isForwardAuthentication && !isStreaming
         countsRefusals =

@@ -109,12 +109,15 @@ extension Route {
         Route(.post, "/v1/passkeys/options", .open { try await $0.passkeyLoginOptions($1) }),
         Route(.post, "/v1/refresh", .open { try await $0.refreshSession($1) }),
         Route(.post, "/v1/logout", .open { try await $0.logOut($1) }),
-        Route(.get, "/v1/me", .user { try await $0.profile($1, $2) }),
+        Route(.get, "/v1/me", .user(.presence) { try await $0.profile($1, $2) }),
         Route(.patch, "/v1/me", onProbation: false, .user { try await $0.changeProfile($1, $2) }),
         Route(.post, "/v1/me/account", onProbation: false, .user { try await $0.nameAccount($1, $2) }),
-        Route(.get, "/v1/me/login-settings", challenge: .bearerOrBasic, .open { try await $0.loginSettings($1) }),
         Route(
-            .put, "/v1/me/login-settings", challenge: .bearerOrBasic, .open { try await $0.changeLoginSettings($1) }),
+            .get, "/v1/me/login-settings", challenge: .bearerOrBasic, onProbation: false,
+            .owner { try await $0.loginSettings($1, $2) }),
+        Route(
+            .put, "/v1/me/login-settings", challenge: .bearerOrBasic, onProbation: false,
+            .owner { try await $0.changeLoginSettings($1, $2) }),
         Route(.get, "/v1/me/devices", .user { try await $0.devices($1, $2) }),
         Route(.delete, "/v1/me/devices", onProbation: false, .user { try await $0.endDevices($1, $2) }),
         Route(.patch, "/v1/me/devices/{device_id}", .user { try await $0.renameDevice($1, $2) }),
@@ -128,15 +131,15 @@ extension Route {
         Route(.delete, "/v1/me/passkeys/{passkey}", onProbation: false, .user { try await $0.removePasskey($1, $2) }),
         Route(
             .put, "/v1/me/authentication-mode", onProbation: false,
-            .userWithoutPresence { try await $0.changeMode($1, $2) }),
+            .user([]) { try await $0.changeMode($1, $2) }),
         Route(
             .put, "/v1/me/encryption-key", onProbation: false,
-            .userWithoutPresence { try await $0.setEncryptionKey($1, $2) }),
+            .user([]) { try await $0.setEncryptionKey($1, $2) }),
         Route(
             .delete, "/v1/me/encryption-key", onProbation: false,
-            .userWithoutPresence { try await $0.removeEncryptionKey($1, $2) }),
-        Route(.post, "/v1/me/presence/options", .userWithoutPresence { try await $0.presenceOptions($1, $2) }),
-        Route(.post, "/v1/me/presence", .userWithoutPresence { try await $0.showPresence($1, $2) }),
+            .user([]) { try await $0.removeEncryptionKey($1, $2) }),
+        Route(.post, "/v1/me/presence/options", .user([]) { try await $0.presenceOptions($1, $2) }),
+        Route(.post, "/v1/me/presence", .user([]) { try await $0.showPresence($1, $2) }),
         Route(.put, "/v1/me/password", onProbation: false, .user { try await $0.changePassword($1, $2) }),
         Route(.post, "/v1/password-reset", .open { try await $0.resetPassword($1) }),
         Route(.get, "/v1/verify", .open { try await $0.verify($1) }),
@@ -145,20 +148,20 @@ extension Route {
 
     /// Logins with a phone: the calls of the phone, and of the device that it lets in.
     private static let logins = [
-        Route(.post, "/v1/me/logins", .userWithoutPresence { try await $0.claimLogin($1, $2) }),
-        Route(.get, "/v1/me/logins", mayWait: true, .userWithoutPresence { try await $0.listMyLogins($1, $2) }),
+        Route(.post, "/v1/me/logins", .user(.account) { try await $0.claimLogin($1, $2) }),
+        Route(.get, "/v1/me/logins", mayWait: true, .user(.account) { try await $0.listMyLogins($1, $2) }),
         Route(
-            .get, "/v1/me/logins/{login_id}", mayWait: true, .userWithoutPresence { try await $0.showMyLogin($1, $2) }),
-        Route(.post, "/v1/me/logins/{login_id}/start", .userWithoutPresence { try await $0.startLogin($1, $2) }),
-        Route(.post, "/v1/me/logins/{login_id}/confirm", .userWithoutPresence { try await $0.confirmLogin($1, $2) }),
+            .get, "/v1/me/logins/{login_id}", mayWait: true, .user(.account) { try await $0.showMyLogin($1, $2) }),
+        Route(.post, "/v1/me/logins/{login_id}/start", .user(.account) { try await $0.startLogin($1, $2) }),
+        Route(.post, "/v1/me/logins/{login_id}/confirm", .user(.account) { try await $0.confirmLogin($1, $2) }),
         Route(
             .post, "/v1/me/logins/{login_id}/second-factor",
-            .userWithoutPresence { try await $0.proveLoginFactor($1, $2) }),
-        Route(.post, "/v1/me/logins/{login_id}/stop", .userWithoutPresence { try await $0.stopLogin($1, $2) }),
-        Route(.post, "/v1/me/logins/{login_id}/adopt", .userWithoutPresence { try await $0.adoptLogin($1, $2) }),
+            .user(.account) { try await $0.proveLoginFactor($1, $2) }),
+        Route(.post, "/v1/me/logins/{login_id}/stop", .user(.account) { try await $0.stopLogin($1, $2) }),
+        Route(.post, "/v1/me/logins/{login_id}/adopt", .user(.account) { try await $0.adoptLogin($1, $2) }),
         Route(
-            .post, "/v1/me/app-login", onProbation: false, .userWithoutPresence { try await $0.logInInApp($1, $2) }),
-        Route(.post, "/v1/me/logins/ping", .userWithoutPresence { try await $0.pingLogins($1, $2) }),
+            .post, "/v1/me/app-login", onProbation: false, .user(.account) { try await $0.logInInApp($1, $2) }),
+        Route(.post, "/v1/me/logins/ping", .user(.account) { try await $0.pingLogins($1, $2) }),
         Route(.get, "/v1/logins/{login_id}", mayWait: true, .open { try await $0.showDeviceLogin($1) }),
         Route(.post, "/v1/enrolments", .open { try await $0.claimInvitation($1) }),
         Route(.get, "/v1/enrolments/{login_id}", mayWait: true, .open { try await $0.showEnrolment($1) }),
@@ -172,7 +175,7 @@ extension Route {
         Route(.get, "/healthz", on: .both, .immediate { try $0.health() }),
         Route(.get, "/readyz", on: .both, .open { try await $0.readiness($1) }),
         Route(.get, "/openapi.json", on: .both, .open { endpoints, call in try endpoints.document(call) }),
-        Route(.get, "/metrics", on: .admin, .immediate { try $0.metricsText() }),
+        Route(.get, "/metrics", on: .admin, .open { try $0.metricsText($1) }),
     ]
 
     private static let adminUsers = [

@@ -26,7 +26,7 @@ enum BuiltInResponse {
             Self.problem(
                 .serviceUnavailable, "too_many_requests_pending", "The server is busy with too many requests.",
                 retryAfter: seconds)
-        case .overloaded(.streamingReplies, let seconds):
+        case .overloaded(.streamingReplies, let seconds), .overloaded(.reservedStreamingReplies, let seconds):
             Self.problem(
                 .serviceUnavailable, "too_many_subscribers", "Too many others wait for events here.",
                 retryAfter: seconds)

@@ -46,17 +46,21 @@ extension ConnectionLoop {
         guard pending[number] < pendingLimit || connection.service.options.isUrgent(request) else {
             return .pendingRequests
         }
-        connection.requestBytes = request.heldBytes
-        if connection.requestBytes > Self.ownBytes || connection.parser.unreadCount > 0 || connection.excessBytes > 0 {
-            guard account(connection) else {
-                connection.requestBytes = 0
-                return .bufferedBytes
-            }
-        }
+        guard holdRequest(request, connection) else { return .bufferedBytes }
         pending[number] += 1
         pendingCount += 1
         counters.pending.store(pendingCount, ordering: .relaxed)
         return nil
+    }
+
+    /// Counts the memory of a request that a handler keeps. Returns false, and counts nothing, if that is too much.
+    func holdRequest(_ request: borrowing Request, _ connection: Connection) -> Bool {
+        connection.requestBytes = request.heldBytes
+        guard connection.requestBytes > Self.ownBytes || connection.parser.unreadCount > 0 || connection.excessBytes > 0
+        else { return true }
+        if account(connection) { return true }
+        connection.requestBytes = 0
+        return false
     }
 
     /// Counts one pending request less.

@@ -39,7 +39,14 @@ extension ConnectionLoop {
         _ request: borrowing Request, _ connection: Connection, _ requested: ResponseSerializer.Persistence,
         _ reply: StreamingReply
     ) {
-        guard streamingReplyCount < streamingReplyLimit else { return shed(request, .streamingReplies, connection) }
+        let isReserved = connection.service.options.isReserved
+        guard server.admitStreamingReply(isReserved: isReserved) else {
+            return shed(request, isReserved ? .reservedStreamingReplies : .streamingReplies, connection)
+        }
+        guard holdRequest(request, connection) else {
+            server.releaseStreamingReply(isReserved: isReserved)
+            return shed(request, .bufferedBytes, connection)
+        }
         counters.requests.increment()
         countStreamingReplies(1)
         connection.state = .answering
@@ -47,6 +54,7 @@ extension ConnectionLoop {
         setDeadline(connection, after: reply.longestWait + configuration.requestTimeout)
         let target = ReplyTarget(
             slot: connection.slot, generation: connection.generation, address: connection.remoteAddress,
+            heldBytes: connection.requestBytes, isReserved: isReserved,
             method: request.method, isChunked: request.version != .http10, requested: requested)
         // The task does not start at once, so that `connection.handler` is set before the task changes the connection.
         connection.handler = Task(executorPreference: loop) { await self.serve(reply, at: target) }
@@ -59,6 +67,9 @@ extension ConnectionLoop {
         let slot: Int
         let generation: UInt32
         let address: SocketAddress
+        /// The memory of the request, which the reply keeps.
+        let heldBytes: Int
+        let isReserved: Bool
         let method: Method
         let isChunked: Bool
         let requested: ResponseSerializer.Persistence
@@ -74,8 +85,11 @@ extension ConnectionLoop {
             if !stream.head.body.isEmpty { _ = await send(stream.head.body, slot, generation) }
             await stream.produce(StreamReader(loop: self, slot: slot, generation: generation))
         }
+        server.releaseStreamingReply(isReserved: target.isReserved)
         countStreamingReplies(-1)
-        guard let connection = handlerEnded(slot, generation) else { return orphanEnded(target.address, 0) }
+        guard let connection = handlerEnded(slot, generation) else {
+            return orphanEnded(target.address, target.heldBytes)
+        }
         end(connection, answer, target)
         advance(connection)
     }

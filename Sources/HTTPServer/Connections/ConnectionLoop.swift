@@ -39,9 +39,8 @@ actor ConnectionLoop: EventHandler {
     /// Requests in handlers, by the number of their service, and in total.
     var pending: [Int] = []
     var pendingCount = 0
-    /// Streaming replies in progress, and the most that this loop allows.
+    /// Streaming replies in progress.
     var streamingReplyCount = 0
-    let streamingReplyLimit: Int
     /// The requests of one service in handlers that this loop allows.
     let pendingLimit: Int
     /// Connections beyond the limit that are being refused.
@@ -63,7 +62,6 @@ actor ConnectionLoop: EventHandler {
         configuration = server.configuration
         // Connections are spread evenly, so requests are too.
         pendingLimit = max(1, (server.configuration.maximumPendingRequests + loopCount - 1) / loopCount)
-        streamingReplyLimit = max(1, (server.configuration.maximumStreamingReplies + loopCount - 1) / loopCount)
         source = loop.makeSource()
         now = loop.now
         let origin = MonotonicInstant(nanoseconds: 0)

@@ -32,6 +32,8 @@ extension HTTPServer {
         case pendingRequests
         /// `maximumStreamingReplies`: answered with 503.
         case streamingReplies
+        /// `reservedStreamingReplies`: answered with 503.
+        case reservedStreamingReplies
         /// `maximumBufferedBytes`: answered with 503, or cut.
         case bufferedBytes
         /// The process's descriptors: a connection answered with 503 or closed, or a pause in accepting.

@@ -45,6 +45,10 @@ final class ServerState: Sendable {
     private let connections = Atomic<Int>(0)
     private let connectionsByBlock = Locked<[AddressBlock: Int]>([:])
     private let buffered = Atomic<Int>(0)
+    /// Streaming replies in progress, of the listeners without and with `isReserved`. They are counted for all loops together,
+    /// because a loop's share of a small limit would be too small.
+    private let streaming = Atomic<Int>(0)
+    private let reservedStreaming = Atomic<Int>(0)
     private let loops = Locked<[ConnectionLoop]>([])
     /// The counters of the loops; they outlive the loops.
     private let counters = Locked<[Counters]>([])
@@ -163,6 +167,25 @@ final class ServerState: Sendable {
     private func block(of address: SocketAddress) -> AddressBlock? {
         guard configuration.maximumConnectionsPerAddress > 0 else { return nil }
         return AddressBlock(address, ipv6PrefixBits: configuration.ipv6PrefixBits)
+    }
+
+    /// Counts a streaming reply, unless there are too many.
+    func admitStreamingReply(isReserved: Bool) -> Bool {
+        let isAdmitted =
+            isReserved
+            ? reservedStreaming.add(1, ordering: .relaxed).newValue <= configuration.reservedStreamingReplies
+            : streaming.add(1, ordering: .relaxed).newValue <= configuration.maximumStreamingReplies
+        if !isAdmitted { releaseStreamingReply(isReserved: isReserved) }
+        return isAdmitted
+    }
+
+    /// Undoes `admitStreamingReply`.
+    func releaseStreamingReply(isReserved: Bool) {
+        if isReserved {
+            reservedStreaming.subtract(1, ordering: .relaxed)
+        } else {
+            streaming.subtract(1, ordering: .relaxed)
+        }
     }
 
     /// Counts memory, unless that would be too much; negative values always succeed.

@@ -58,6 +58,14 @@ static inline CURLcode CCurl_set_collector(
     return code;
 }
 
+/* Sets the function that opens a socket for each address to which the library is about to connect. */
+static inline CURLcode CCurl_set_opener(
+    struct CCurl_library curl, CURL *handle, curl_opensocket_callback open, void *opener) {
+    CURLcode code = (curl.curl_easy_setopt)(handle, CURLOPT_OPENSOCKETFUNCTION, open);
+    if (code == CURLE_OK) code = (curl.curl_easy_setopt)(handle, CURLOPT_OPENSOCKETDATA, opener);
+    return code;
+}
+
 static inline CURLcode CCurl_status(struct CCurl_library curl, CURL *handle, long *status) {
     return (curl.curl_easy_getinfo)(handle, CURLINFO_RESPONSE_CODE, status);
 }

@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -28,6 +29,10 @@ static inline long CLinux_stay_on_core(int core) {
     for (int i = 0; i < 16; i++) mask[i] = core < 0 ? ~0UL : core / 64 == i ? 1UL << core % 64 : 0;
     return syscall(SYS_sched_setaffinity, 0, sizeof mask, mask);
 }
+
+/* Swift cannot call prctl, because it is variadic. From then on the memory of this process is in no core file, and no process
+   of its user can read it. Returns 0 on success. */
+static inline int CLinux_keep_memory_private(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 /* Swift cannot call ioctl, because it is variadic. */
 static inline int CLinux_unacknowledged(int descriptor, int *count) { return ioctl(descriptor, SIOCOUTQ, count); }

@@ -50,23 +50,47 @@ public struct NotMePage: HTMLPage {
     }
 }
 
-/// The session of a device that the user did not let in has ended.
+/// A session that has ended.
+public struct SignedOutSession: Hashable, Sendable {
+    /// The app; nil: the session is that of the browser itself.
+    public var app: String?
+    /// The name or the `User-Agent` of the device.
+    public var device: String?
+
+    /// A session of an app on a device.
+    public init(app: String?, device: String?) { (self.app, self.device) = (app, device) }
+}
+
+/// The sessions of a device that the user did not let in have ended.
 public struct NotMeDonePage: HTMLPage {
+    /// Those that have ended.
+    public var ended: [SignedOutSession]
+    /// Whether all other sessions of the user have ended as well.
+    public var endsAll: Bool
     /// Whether the session was over already.
     public var wasOver: Bool
 
     /// A confirmation.
-    public init(wasOver: Bool = false) { self.wasOver = wasOver }
+    public init(ended: [SignedOutSession] = [], endsAll: Bool = false, wasOver: Bool = false) {
+        (self.ended, self.endsAll, self.wasOver) = (ended, endsAll, wasOver)
+    }
 
     /// The whole document.
     public func html(in language: PageLanguage) -> HTML {
         let words = language.words
+        let lines = ended.map { session in
+            let app: HTML = session.app.map { "\(DisplayName($0))" } ?? words.notMeBrowser
+            return "<li>\(app)\(session.device.map { " · \(DisplayName($0, max: 120))" as HTML })</li>\n" as HTML
+        }
+        let list: HTML? =
+            lines.isEmpty ? nil : "<p>\(words.notMeEnded)</p>\n<ul class=\"list\">\n\(lines)</ul>\n" as HTML
         return PageFrame(
             words: words, language: language, title: words.notMeDone,
             content: """
                 <span class="tick" aria-hidden="true"></span>
                 <h1>\(words.notMeDone)</h1>
                 <p class="lead">\(wasOver ? words.notMeWasOver : words.notMeDoneBody)</p>
+                \(list)\(endsAll ? "<p>\(words.notMeEndedAll)</p>\n" as HTML : nil)\
                 \(Controls.linkButton(PageURL(.accountSecurity), "\(words.changePassword)", .secondary))
                 """
         ).html

@@ -28,4 +28,7 @@ extension EnglishWords {
         "It has no access to your account any more. If you do not know how it came in, change your password too."
     }
     var notMeWasOver: String { "That session was over already." }
+    var notMeEnded: String { "These sessions have ended:" }
+    var notMeEndedAll: String { "All your other sessions have ended too." }
+    var notMeBrowser: HTML { "The sign-in of the browser itself" }
 }

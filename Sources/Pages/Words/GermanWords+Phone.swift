@@ -28,4 +28,7 @@ extension GermanWords {
         "Es hat keinen Zugang mehr zu Ihrem Konto. Wenn Sie nicht wissen, wie es dazu kam, ändern Sie auch Ihr Passwort."
     }
     var notMeWasOver: String { "Diese Sitzung war schon beendet." }
+    var notMeEnded: String { "Diese Sitzungen wurden beendet:" }
+    var notMeEndedAll: String { "Auch alle Ihre anderen Sitzungen wurden beendet." }
+    var notMeBrowser: HTML { "Die Anmeldung des Browsers selbst" }
 }

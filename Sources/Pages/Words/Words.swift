@@ -133,6 +133,9 @@ protocol PhoneLinkWords {
     var notMeDone: String { get }
     var notMeDoneBody: String { get }
     var notMeWasOver: String { get }
+    var notMeEnded: String { get }
+    var notMeEndedAll: String { get }
+    var notMeBrowser: HTML { get }
 }
 
 /// The pages of the device grant (RFC 8628).

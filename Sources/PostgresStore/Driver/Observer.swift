@@ -9,6 +9,8 @@ extension PostgresStore {
         public var batchEnded: @Sendable (_ changes: Int, Duration) -> Void
         /// Called after a commit that recorded beginnings and ends of sessions.
         public var sessionsChanged: @Sendable ([SessionTransition]) -> Void
+        /// Called after every commit.
+        public var committed: @Sendable () -> Void
         /// Called after an error that the caller did not cause, with a sentence for the log.
         public var failed: @Sendable (String) -> Void
 
@@ -16,10 +18,12 @@ extension PostgresStore {
         public init(
             batchEnded: @escaping @Sendable (_ changes: Int, Duration) -> Void = { _, _ in },
             sessionsChanged: @escaping @Sendable ([SessionTransition]) -> Void = { _ in },
+            committed: @escaping @Sendable () -> Void = {},
             failed: @escaping @Sendable (String) -> Void = { _ in }
         ) {
             self.batchEnded = batchEnded
             self.sessionsChanged = sessionsChanged
+            self.committed = committed
             self.failed = failed
         }
     }

@@ -44,6 +44,7 @@ final class SessionBatch: Sendable {
                     (connection) throws(DatabaseError) in
                     try attempt(remaining, on: connection, until: deadline)
                 }
+                options.observer.committed()
                 for answer in answers { answer() }
                 remaining = conflicts
             } catch {

@@ -2,7 +2,7 @@ internal import Sessions
 
 /// Advisory locks that serialise changes of several nodes. Each is held until the end of its transaction. Transactions take
 /// them in this order, so that they cannot deadlock. Rows are locked before the last one: rows of users first, then those of
-/// sessions in the order of their ids.
+/// sessions: a phone before what it has let in, and all others in the order of their ids; then those of logins.
 enum TransactionLock: Int64 {
     /// A change of accounts (users, settings, clients) takes the lock exclusively; a change of sessions shares it. A refresh
     /// that is not committed before a change of accounts is therefore not committed after it either.

@@ -107,6 +107,11 @@ enum EventSQL {
             """, cursor, limit)
     }
 
+    /// Erases the addresses that a user had.
+    static func forgetMailboxes(of userID: Identifier<User>) -> Statement {
+        Statement("UPDATE audit_events SET reason = NULL WHERE user_id = $1::uuid AND kind = 'email_changed'", userID)
+    }
+
     /// Reads exactly that many of the oldest rows, because the trail has no index of time.
     static func deleteOld(before instant: Instant, limit: Int) -> Statement {
         Statement(

@@ -21,6 +21,10 @@ enum LoginSQL {
         Statement("SELECT \(columns) FROM logins WHERE \(isOnPage) AND browser_session_id = $1::uuid", id)
     }
 
+    static func select(letInBy id: Identifier<Session>) -> Statement {
+        Statement("SELECT \(columns) FROM logins WHERE phone_login_id = $1::uuid", id)
+    }
+
     static func selectInOrder(after id: Identifier<Session>?, limit: Int) -> Statement {
         Statement(
             """
@@ -66,7 +70,9 @@ enum LoginSQL {
             """
             DELETE FROM logins WHERE id IN (
                 SELECT id FROM logins l
-                WHERE l.started_at < $1::bigint AND NOT EXISTS (
+                WHERE l.started_at < $1::bigint
+                AND NOT EXISTS (SELECT 1 FROM logins o WHERE o.phone_login_id = l.id)
+                AND NOT EXISTS (
                     SELECT 1 FROM sessions s WHERE s.id = l.id AND (
                         s.ended_at IS NULL
                         AND (l.browser_session_id IS NOT NULL OR l.history = 'LOGGED_IN')

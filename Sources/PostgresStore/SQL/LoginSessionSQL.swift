@@ -14,11 +14,19 @@ enum LoginSessionSQL {
             Statement("\(select) scan_handle = $1::bytea AND ended_at IS NULL \(locked)", handle)
         case .userCode(let code): Statement("\(select) user_code = $1::text AND ended_at IS NULL \(locked)", code)
         case .poll(let hash): Statement("\(select) poll_hash = $1::bytea \(locked)", hash)
+        case .session(let id):
+            Statement(
+                "\(select) id = coalesce((SELECT phone_login_id FROM logins WHERE id = $1::uuid), $1::uuid) \(locked)",
+                id)
         }
     }
 
     static func select(ofPhone sessionID: Identifier<Session>, locked: String = "") -> Statement {
         Statement("\(select) phone_session_id = $1::uuid AND ended_at IS NULL ORDER BY id \(locked)", sessionID)
+    }
+
+    static func select(browser id: Identifier<Session>) -> Statement {
+        Statement("\(select) browser_session_id = $1::uuid ORDER BY started_at DESC, id DESC", id)
     }
 
     static func selectAny(ofPhone sessionID: Identifier<Session>) -> Statement {

@@ -18,6 +18,10 @@ extension PostgresRows {
         all(LoginSessionSQL.select(ofPhone: sessionID), LoginSessionSQL.read)
     }
 
+    func loginSessions(inBrowser id: Identifier<Session>) -> Answer<[LoginSession]> {
+        all(LoginSessionSQL.select(browser: id), LoginSessionSQL.read)
+    }
+
     func hasLoginSessions(ofPhone sessionID: Identifier<Session>) -> Answer<Bool> {
         ask([LoginSessionSQL.selectAny(ofPhone: sessionID)]) { rows in rows[0].count > 0 }
     }

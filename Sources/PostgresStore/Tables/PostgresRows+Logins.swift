@@ -10,6 +10,8 @@ extension PostgresRows {
         all(LoginSQL.select(browser: id), LoginSQL.read)
     }
 
+    func logins(letInBy id: Identifier<Session>) -> Answer<[Login]> { all(LoginSQL.select(letInBy: id), LoginSQL.read) }
+
     func logins(after id: Identifier<Session>?, limit: Int) -> Answer<[Login]> {
         all(LoginSQL.selectInOrder(after: id, limit: limit), LoginSQL.read)
     }

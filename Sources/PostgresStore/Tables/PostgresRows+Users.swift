@@ -30,7 +30,18 @@ extension PostgresRows {
 
     func update(_ user: User) { perform(UserSQL.update(user)) }
 
-    func deleteUser(_ id: Identifier<User>) { perform(UserSQL.delete(id)) }
+    func deleteUser(_ id: Identifier<User>) {
+        perform(UserSQL.delete(id))
+        perform(EventSQL.forgetMailboxes(of: id))
+    }
+
+    func userSources(of ids: [Identifier<User>]) -> Answer<[UserSources]> {
+        all(UserSourcesSQL.select(of: ids), UserSourcesSQL.read)
+    }
+
+    func replace(_ sources: UserSources) { perform(UserSourcesSQL.replace(sources)) }
+
+    func deleteUserSources(of userID: Identifier<User>) { perform(UserSourcesSQL.delete(of: userID)) }
 
     func identity(_ key: Identity.Key) -> Answer<Identity?> { first(IdentitySQL.select(key), IdentitySQL.read) }
 

@@ -109,15 +109,19 @@ final class Writer: Sendable {
     }
 
     private func commit(_ batch: [PendingChange], _ state: inout State) -> [Answer] {
-        if let refusal = damage.refusal { return Self.refused(batch, refusal) }
+        let start = options.now()
+        if let refusal = damage.refusal {
+            observeRefusal(of: batch.count, since: start)
+            return Self.refused(batch, refusal)
+        }
         if state.mustRepair {
             do throws(DatabaseError) {
                 try repair(&state)
             } catch {
+                observeRefusal(of: batch.count, since: start)
                 return refuse(batch, error, &state)
             }
         }
-        let start = options.now()
         var refused: [Answer] = []
         var remaining = batch
         while true {
@@ -135,13 +139,17 @@ final class Writer: Sendable {
                     refused.append(Answer(change: change, refusal: error.storeError))
                 }
             } catch {
-                options.observer.batchEnded(
-                    Observer.Batch(
-                        changes: remaining.count, wrote: true, duration: options.now() - start, commitDuration: .zero,
-                        isCommitted: false))
+                observeRefusal(of: remaining.count, since: start)
                 return refused + refuse(remaining, error, &state)
             }
         }
+    }
+
+    private func observeRefusal(of changes: Int, since start: ContinuousClock.Instant) {
+        options.observer.batchEnded(
+            Observer.Batch(
+                changes: changes, wrote: true, duration: options.now() - start, commitDuration: .zero,
+                isCommitted: false))
     }
 
     private enum Attempt {

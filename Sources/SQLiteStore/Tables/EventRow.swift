@@ -42,6 +42,10 @@ enum EventRow {
         VALUES (?, ?, ?, ?, ?, ?, ?)
         """)
 
+    /// Erases the addresses that a user had.
+    static let forgetMailboxes = Query(
+        "UPDATE audit_events SET reason = NULL WHERE user_id = ? AND kind = 'email_changed'")
+
     /// Reads exactly that many of the oldest rows, because the trail has no index of time.
     static let deleteOld = Query(
         """

@@ -9,6 +9,9 @@ enum LoginSessionRow {
     static let selectByHandle = Query("\(select) scan_handle = ? AND ended_at IS NULL")
     static let selectByUserCode = Query("\(select) user_code = ? AND ended_at IS NULL")
     static let selectByPoll = Query("\(select) poll_hash = ?")
+    static let selectBySession = Query(
+        "\(select) id = coalesce((SELECT phone_login_id FROM logins WHERE id = ?1), ?1)")
+    static let selectByBrowser = Query("\(select) browser_session_id = ? ORDER BY started_at DESC, id DESC")
     static let selectOfPhone = Query("\(select) phone_session_id = ? AND ended_at IS NULL ORDER BY id")
     static let hasOfPhone = Query(
         "SELECT 1 FROM logins WHERE state IS NOT NULL AND phone_session_id = ? AND ended_at IS NULL LIMIT 1")
@@ -62,6 +65,8 @@ extension SQLiteRows {
                 try connection.first(LoginSessionRow.selectByUserCode, code, read: LoginSessionRow.read)
             case .poll(let hash):
                 try connection.first(LoginSessionRow.selectByPoll, hash, read: LoginSessionRow.read)
+            case .session(let id):
+                try connection.first(LoginSessionRow.selectBySession, id, read: LoginSessionRow.read)
             }
         }
     }
@@ -75,6 +80,12 @@ extension SQLiteRows {
     func loginSessions(ofPhone sessionID: Identifier<Session>) -> Answer<[LoginSession]> {
         answer { (connection) throws(DatabaseError) in
             try connection.all(LoginSessionRow.selectOfPhone, sessionID, read: LoginSessionRow.read)
+        }
+    }
+
+    func loginSessions(inBrowser id: Identifier<Session>) -> Answer<[LoginSession]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(LoginSessionRow.selectByBrowser, id, read: LoginSessionRow.read)
         }
     }
 

@@ -10,6 +10,7 @@ private enum LoginRow {
     static let selectByBrowser = Query(
         "SELECT \(columns) FROM logins WHERE browser_session_id = ? AND kind = 'authorize' AND code_expires_at IS NOT NULL"
     )
+    static let selectByPhoneLogin = Query("SELECT \(columns) FROM logins WHERE phone_login_id = ?")
     static let selectInOrder = Query(
         "SELECT \(columns) FROM logins WHERE id > ? AND state IS NULL ORDER BY id LIMIT ?")
     static let selectWithIDToken = Query(
@@ -28,7 +29,8 @@ private enum LoginRow {
         """
         DELETE FROM logins WHERE number IN (
             SELECT number FROM logins l
-            WHERE l.started_at < ? AND NOT EXISTS (
+            WHERE l.started_at < ? AND NOT EXISTS (SELECT 1 FROM logins o WHERE o.phone_login_id = l.id)
+            AND NOT EXISTS (
                 SELECT 1 FROM sessions s WHERE s.id = l.id AND (
                     s.ended_at IS NULL AND (l.browser_session_id IS NOT NULL OR l.history = 'LOGGED_IN')
                     OR EXISTS (
@@ -58,6 +60,12 @@ extension SQLiteRows {
     func logins(inBrowser id: Identifier<Session>) -> Answer<[Login]> {
         answer { (connection) throws(DatabaseError) in
             try connection.all(LoginRow.selectByBrowser, id, read: LoginRow.read)
+        }
+    }
+
+    func logins(letInBy id: Identifier<Session>) -> Answer<[Login]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(LoginRow.selectByPhoneLogin, id, read: LoginRow.read)
         }
     }
 

@@ -52,7 +52,33 @@ extension SQLiteRows {
     }
 
     func deleteUser(_ id: Identifier<User>) {
-        perform { (connection) throws(DatabaseError) in try connection.execute(UserRow.delete, id) }
+        perform { (connection) throws(DatabaseError) in
+            try connection.execute(UserRow.delete, id)
+            try connection.execute(EventRow.forgetMailboxes, id)
+        }
+    }
+
+    func userSources(of ids: [Identifier<User>]) -> Answer<[UserSources]> {
+        answer { (connection) throws(DatabaseError) in
+            var sources: [UserSources] = []
+            for id in ids {
+                let found = try connection.first(UserSourcesRow.select, id) { (row) throws(CorruptRow) in
+                    try UserSourcesColumns.read(&row)
+                }
+                if let found { sources.append(found) }
+            }
+            return sources
+        }
+    }
+
+    func replace(_ sources: UserSources) {
+        perform { (connection) throws(DatabaseError) in
+            try connection.execute(UserSourcesRow.replace) { row in UserSourcesColumns.write(sources, to: &row) }
+        }
+    }
+
+    func deleteUserSources(of userID: Identifier<User>) {
+        perform { (connection) throws(DatabaseError) in try connection.execute(UserSourcesRow.delete, userID) }
     }
 
     func identity(_ key: Identity.Key) -> Answer<Identity?> {
@@ -87,6 +113,15 @@ extension SQLiteRows {
     func deleteIdentities(of userID: Identifier<User>) {
         perform { (connection) throws(DatabaseError) in try connection.execute(IdentityRow.deleteOfUser, userID) }
     }
+}
+
+/// Every statement about the sources of users.
+enum UserSourcesRow {
+    static let select = Query("SELECT \(UserSourcesColumns.all.list) FROM user_sources WHERE user_id = ?")
+    static let replace = Query(
+        inserting: nil, UserSourcesColumns.all, into: "user_sources",
+        onConflict: "ON CONFLICT (user_id) DO UPDATE SET \(UserSourcesColumns.all.replacements)")
+    static let delete = Query("DELETE FROM user_sources WHERE user_id = ?")
 }
 
 /// Every statement about identities.

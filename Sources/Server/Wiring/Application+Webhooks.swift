@@ -3,6 +3,7 @@ internal import Cryptography
 internal import Geolocation
 public import Notifications
 internal import Sessions
+internal import Sockets
 internal import Telemetry
 
 extension Application {
@@ -36,9 +37,9 @@ extension Application {
     }
 
     /// The pushed streams of security events.
-    func eventStreamDeliveries(_ environment: Environment) -> EventStreamDeliveries {
+    func eventStreamDeliveries(_ receivers: [AddressRange], _ environment: Environment) -> EventStreamDeliveries {
         EventStreamDeliveries(
-            context: context, logger: environment.logger,
+            context: context, receivers: receivers, logger: environment.logger,
             metrics: EventStreamMetrics(in: metrics, clock: context.clock), node: node(environment))
     }
 

@@ -24,7 +24,7 @@ public struct Application: Sendable {
 
     private let logger: Logger
     private let rateLimits: RateLimits
-    private let loginWatchers: Int
+    private let waiting: WaitingLimits
     private let scopes: Scope
     let providers: [IdentityProvider]
     let identityProviders: IdentityProviders?
@@ -79,7 +79,7 @@ public struct Application: Sendable {
         return Application(
             database: database, context: context, metrics: metrics, history: history, clockFile: clockFile,
             firstAdminKey: firstAdminKey, logger: surroundings.logger,
-            rateLimits: configuration.limits.effectiveRateLimits, loginWatchers: configuration.limits.loginWatchers,
+            rateLimits: configuration.limits.effectiveRateLimits, waiting: configuration.limits.effectiveWaitingLimits,
             scopes: configuration.server.scopesSupported.flatMap { Scope($0) } ?? .empty, providers: providers,
             identityProviders: makeIdentityProviders(providers, context, metrics, surroundings.logger))
     }
@@ -138,7 +138,7 @@ public struct Application: Sendable {
         return Endpoints(
             context: context, metrics: metrics, logger: logger, rateLimits: rateLimits, backups: backups,
             identityVerifier: identityProviders, remoteLogins: remoteLogins, scopes: scopes,
-            loginWatchers: loginWatchers, console: console, history: history, machine: machine,
+            waiting: waiting, console: console, history: history, machine: machine,
             testClock: testClock, isStopping: isStopping)
     }
 

@@ -11,6 +11,13 @@ extension ServerLimits {
         return limits
     }
 
+    /// The limits of calls that wait, for `Endpoints`.
+    var effectiveWaitingLimits: WaitingLimits {
+        var limits = waiting
+        limits.ipv6PrefixBits = ipv6PrefixBits
+        return limits
+    }
+
     /// The limits of connections and requests, for `HTTPServer`.
     var engine: HTTPServer.Configuration {
         var engine = HTTPServer.Configuration()
@@ -32,6 +39,7 @@ extension ServerLimits {
         engine.maximumRequestsPerConnection = requestsPerConnection
         engine.maximumPendingRequests = pendingRequests
         engine.maximumStreamingReplies = subscribers
+        engine.reservedStreamingReplies = adminSubscribers
         engine.maximumBufferedBytes = bufferedBytes
         return engine
     }

@@ -18,10 +18,10 @@ struct FirstStart {
         return isNew ? try await makeAdminKey() : nil
     }
 
-    /// The default app: public, first-party, with offline access.
+    /// The default app: public, first-party, with offline access, and with the account of its users.
     func makeDefaultClient() async throws(StartError) {
         let now = context.clock.now
-        guard let scope = Scope("offline_access") else { return }
+        guard let scope = Scope("offline_access \(Scope.account)") else { return }
         do throws(StoreError) {
             try await context.store.updateClient(Client.mobileID) { change in
                 if change.client != nil { return }

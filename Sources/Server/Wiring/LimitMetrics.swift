@@ -31,6 +31,7 @@ extension HTTPServer.Limit {
         case .requestsPerConnection: "limits.requests_per_connection"
         case .pendingRequests: "limits.pending_requests"
         case .streamingReplies: "limits.subscribers"
+        case .reservedStreamingReplies: "limits.admin_subscribers"
         case .bufferedBytes: "limits.buffered_bytes"
         case .descriptors: "ulimit -n"
         case .handshakes: "limits.tls_handshakes_waiting"

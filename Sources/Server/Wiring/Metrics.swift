@@ -43,13 +43,21 @@ struct StoreObservation: Sendable {
                 changes.increment(by: UInt64(batch.changes))
                 if batch.wrote { commits.observe(batch.commitDuration) }
                 if batch.isCommitted { changed(batch.transitions) }
+                if batch.wrote || !batch.isCommitted { history.note(commit: batch.isCommitted) }
             }, checkpointEnded: { checkpoints.observe($0) }, failed: failed)
         postgres = PostgresStore.Observer(
             batchEnded: { count, duration in
-                committed.increment()
                 changes.increment(by: UInt64(count))
                 commits.observe(duration)
-            }, sessionsChanged: changed, failed: failed)
+            }, sessionsChanged: changed,
+            committed: {
+                committed.increment()
+                history.note(commit: true)
+            },
+            failed: { sentence in
+                failed(sentence)
+                history.note(commit: false)
+            })
     }
 }
 
@@ -90,6 +98,13 @@ extension MetricsRegistry {
             label: "room"
         ) { [passwords] in
             PasswordHasher.Priority.allCases.map { ($0.rawValue, Double(passwords.pending($0))) }
+        }
+        counters(
+            "sojourn_passwords_refused_total",
+            help: "Passwords that got no place to wait in, or lost it to another sender, by their origin.",
+            label: "room"
+        ) { [passwords] in
+            PasswordHasher.Priority.allCases.map { ($0.rawValue, passwords.refused($0)) }
         }
     }
 }

@@ -73,18 +73,22 @@ public final class AccountService: UseCase {
 
     /// Renames a device of the user, and returns its session. Throws `notFound` if the device has no active session.
     public func renameDevice(
-        _ deviceID: String, of userID: Identifier<User>, to name: String?, from origin: Origin
+        _ deviceID: String, to name: String?, by caller: Session
     ) async throws(ServiceError) -> SessionRecord {
         if let name, !Device.isValid(text: name) {
             throw .invalid(
                 member: "name", detail: "must have 1 to \(Device.textLengthMax) bytes and no control characters")
         }
         let now = context.clock.now
+        // The device ID was chosen by the session on probation, which may have taken that of another device.
+        let only = caller.isOnProbation(at: now) ? caller.id : nil
+        if only != nil, caller.device.id != deviceID { throw .login(.barred) }
         let found = try await inStore { () async throws(StoreError) in
-            try await store.sessions(of: userID, onDevice: deviceID)
+            try await store.sessions(of: caller.userID, onDevice: deviceID)
         }
         var renamed: SessionRecord?
-        for record in found where context.policy.ending(of: record, at: now) == nil {
+        for record in found
+        where context.policy.ending(of: record, at: now) == nil && record.session.id == only ?? record.session.id {
             renamed = try await inStore { () async throws(StoreError) in
                 try await store.updateSession(record.session.id) { change in
                     change.session.device.name = name
@@ -131,7 +135,8 @@ public final class AccountService: UseCase {
         let now = context.clock.now
         try await passwords.verify(old, of: user, in: session, from: origin)
         let proof = AccountProof.session(session.id, beside: .password(hash: user.passwordHash))
-        try await setPassword(of: .id(user.id), to: new, sentBy: .user(user.id), by: origin, in: session.id) {
+        let requester = PasswordHasher.Requester.session(session, from: origin)
+        try await setPassword(of: .id(user.id), to: new, sentBy: requester, by: origin, in: session.id) {
             [policy = context.policy] change in
             change.refusal(of: proof, by: policy, at: now)
         }
@@ -153,7 +158,7 @@ public final class AccountService: UseCase {
         let now = context.clock.now
         guard now < proven.reset.expiresAt else { throw Self.resetRefused }
         do throws(ServiceError) {
-            let requester = PasswordHasher.Requester.user(proven.userID)
+            let requester = PasswordHasher.Requester(origin, clientID: nil, .secret(of: proven.userID))
             try await setPassword(of: .id(proven.userID), to: new, sentBy: requester, by: origin) { change in
                 // The token may have been used or replaced while the password was hashed.
                 change.user.passwordReset == proven.reset ? nil : Self.resetRefused
@@ -168,8 +173,10 @@ public final class AccountService: UseCase {
         code: "username_taken", detail: "the username belongs to another user")
 
     /// Hashes and sets a password if `check` allows it inside the transaction, and ends all sessions except `sessionID`.
+    /// `source` is `user` for a user with the old password or a reset token.
     func setPassword(
-        of reference: UserReference, to new: String, sentBy requester: PasswordHasher.Requester = .anonymous,
+        of reference: UserReference, to new: String, from source: AccountSource = .user,
+        sentBy requester: PasswordHasher.Requester,
         by origin: Origin, in sessionID: Identifier<Session>? = nil,
         _ check: @escaping @Sendable (UserChange) -> ServiceError? = { _ in nil }
     ) async throws(ServiceError) {
@@ -184,6 +191,7 @@ public final class AccountService: UseCase {
             if let problem = rules.problem(with: new, username: change.user.username) {
                 return .failure(.invalid(member: "new_password", detail: problem))
             }
+            change.source = source
             change.user.passwordHash = hash
             change.user.passwordReset = nil
             change.user.isAnonymous = false
@@ -267,8 +275,8 @@ extension User.Profile {
         if let country, country.utf8.count != 2 || !country.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) {
             return .invalid(member: "country", detail: "must be two capital letters (ISO 3166-1 alpha-2)")
         }
-        if let email, !email.dropFirst().dropLast().contains("@") {
-            return .invalid(member: "email", detail: "must have an @ inside")
+        if let email, !Mailbox.isValid(email) {
+            return .invalid(member: "email", detail: "must be a mailbox such as anna@example.com")
         }
         return nil
     }

@@ -62,13 +62,13 @@ extension Administration {
             try await store.updateAdminKeys { keys, events in
                 if replacingNamesakes {
                     for old in keys where old.name == name && old.hash != key.hash {
-                        events.append(AuditEvent(.adminKeyDeleted, at: now, by: origin, reason: "\(old.id) \(name)"))
+                        events.append(AuditEvent(.adminKeyDeleted, at: now, by: origin, reason: old.id))
                     }
                     keys.removeAll { $0.name == name && $0.hash != key.hash }
                 }
                 if let same = keys.first(where: { $0.hash == key.hash }) { return same }
                 keys.append(key)
-                events.append(AuditEvent(.adminKeyCreated, at: now, by: origin, reason: "\(key.id) \(name)"))
+                events.append(AuditEvent(.adminKeyCreated, at: now, by: origin, reason: key.id))
                 return key
             }
         }
@@ -81,7 +81,7 @@ extension Administration {
             try await store.updateAdminKeys { keys, events in
                 guard let index = keys.firstIndex(where: { $0.id == id }) else { return false }
                 let key = keys.remove(at: index)
-                events.append(AuditEvent(.adminKeyDeleted, at: now, by: origin, reason: "\(key.id) \(key.name)"))
+                events.append(AuditEvent(.adminKeyDeleted, at: now, by: origin, reason: key.id))
                 return true
             }
         }

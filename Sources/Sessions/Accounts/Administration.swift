@@ -22,10 +22,11 @@ public final class Administration: UseCase {
         self.init(context, services.accounts, services.logout, services.passkeys)
     }
 
-    /// Creates a user. A user without a password cannot log in by password.
+    /// Creates a user. A user without a password cannot log in by password. `source` is that of everything: `user` if a
+    /// stranger has chosen the names.
     public func createUser(
         username: String, password: String?, profile: User.Profile, offlineSessionMax: Duration?,
-        claims: UserClaims? = nil, by origin: Origin
+        claims: UserClaims? = nil, from source: AccountSource = .admin, by origin: Origin
     ) async throws(ServiceError) -> User {
         let now = context.clock.now
         if let problem = Self.problem(withUsername: username) ?? profile.problem { throw problem }
@@ -33,16 +34,22 @@ public final class Administration: UseCase {
             throw .invalid(member: "password", detail: problem)
         }
         let hash: String?
-        if let password { hash = try await context.passwords.hash(password) } else { hash = nil }
+        if let password {
+            let requester = PasswordHasher.Requester(origin, clientID: nil)
+            hash = try await context.passwords.hash(password, for: requester)
+        } else {
+            hash = nil
+        }
         // A cancelled request creates no user, because the caller was answered 503, and its next attempt would find the
         // username taken.
         if Task.isCancelled { throw .overloaded }
         var user = User(
-            id: Identifier(random: context.random), username: Text.normalized(username), profile: profile,
+            id: Identifier(random: context.random), username: Text.preparedUsername(username), profile: profile,
             passwordHash: hash, offlineSessionMax: offlineSessionMax, createdAt: now)
         user.claims = claims
         let isNew = try await inStore { () async throws(StoreError) in
-            try await store.insertUser(user, events: [AuditEvent(.userCreated, at: now, by: origin, userID: user.id)])
+            try await store.insertUser(
+                user, from: source, events: [AuditEvent(.userCreated, at: now, by: origin, userID: user.id)])
         }
         guard isNew else { throw .conflict(code: "username_taken", detail: "the username belongs to another user") }
         return user
@@ -64,9 +71,15 @@ public final class Administration: UseCase {
         }
     }
 
-    /// Changes username, profile, own maximum and claims of a user by `edit`.
+    /// The sources of a user. Nil if it was deleted meanwhile.
+    public func sources(of user: User) async throws(ServiceError) -> UserSources? {
+        try await inStore { () async throws(StoreError) in try await store.userSources(of: user.id) }
+    }
+
+    /// Changes username, profile, own maximum and claims of a user by `edit`. `source` is that of a changed name or address.
     public func changeUser(
-        _ reference: UserReference, by origin: Origin, _ edit: @escaping @Sendable (inout User) -> ServiceError?
+        _ reference: UserReference, from source: AccountSource = .admin, by origin: Origin,
+        _ edit: @escaping @Sendable (inout User) -> ServiceError?
     ) async throws(ServiceError) -> User {
         let (now, policy) = (context.clock.now, context.policy)
         return try await accounts.update(reference) { change in
@@ -74,7 +87,8 @@ public final class Administration: UseCase {
             if let error = edit(&user) ?? Self.problem(withUsername: user.username) ?? user.profile.problem {
                 return .failure(error)
             }
-            user.username = Text.normalized(user.username)
+            user.username = Text.preparedUsername(user.username)
+            change.source = source
             // The username that an admin gives is no placeholder.
             if user.username != change.user.username { user.isAnonymous = false }
             if user != change.user {
@@ -184,7 +198,8 @@ public final class Administration: UseCase {
     public func setPassword(
         of reference: UserReference, to new: String, by origin: Origin
     ) async throws(ServiceError) {
-        try await accounts.setPassword(of: reference, to: new, by: origin)
+        let requester = PasswordHasher.Requester(origin, clientID: nil)
+        try await accounts.setPassword(of: reference, to: new, from: .admin, sentBy: requester, by: origin)
     }
 
     /// Makes a one-time token for a password reset, which replaces an earlier one.
@@ -204,11 +219,17 @@ public final class Administration: UseCase {
         return (text, expiresAt)
     }
 
+    /// The problem of a username that a user chooses. An admin may give any name; one that looks like an address of another user
+    /// would deceive those who read it.
+    static func problem(withChosenUsername username: String) -> ServiceError? {
+        if let problem = problem(withUsername: username) { return problem }
+        // A wide @ becomes an @; a combining mark after it makes another character of it.
+        return Text.preparedUsername(username).unicodeScalars.contains("@")
+            ? .invalid(member: "username", detail: "must have no @") : nil
+    }
+
     static func problem(withUsername username: String) -> ServiceError? {
-        Text.isValid(Text.normalized(username), lengthMax: User.usernameLengthMax)
-            ? nil
-            : .invalid(
-                member: "username", detail: "must have 1 to \(User.usernameLengthMax) bytes and no control characters")
+        Text.problem(withUsername: username).map { .invalid(member: "username", detail: $0) }
     }
 }
 

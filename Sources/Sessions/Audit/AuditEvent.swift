@@ -33,7 +33,7 @@ public struct AuditEvent: Hashable, Sendable {
         case loginsEnabled = "logins_enabled"
         case userCreated = "user_created"
         case userChanged = "user_changed"
-        /// A user's e-mail address changed; `reason` is `EmailChange.reason`.
+        /// A user's e-mail address changed; `reason` is `EmailChange.reason` until the user is deleted, and nil from then on.
         case emailChanged = "email_changed"
         /// An anonymous user got a username and password, or an identity; `reason` is `password` or the provider.
         case userNamed = "user_named"
@@ -61,6 +61,7 @@ public struct AuditEvent: Hashable, Sendable {
         case allSessionsRevoked = "all_sessions_revoked"
         case signingKeyCreated = "signing_key_created"
         case signingKeyWithdrawn = "signing_key_withdrawn"
+        /// An admin key was made; `reason` is its id. The trail never has its name, which may be that of a person.
         case adminKeyCreated = "admin_key_created"
         case adminKeyDeleted = "admin_key_deleted"
         case backupStarted = "backup_started"
@@ -81,11 +82,11 @@ public struct AuditEvent: Hashable, Sendable {
     public var clientID: String?
     /// The device.
     public var deviceID: String?
-    /// The cause: an end reason, a refusal reason, or the changed values.
     /// The `jti` of a token that a client got for itself.
     public var tokenID: String?
     /// The epoch before which tokens that clients got for themselves have ended.
     public var tokenEpoch: Int64?
+    /// The cause: an end reason, a refusal reason, or the changed values.
     public var reason: String?
     /// The network address of the caller; nil if there is none.
     public var remoteAddress: String?

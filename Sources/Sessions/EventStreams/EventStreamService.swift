@@ -6,6 +6,8 @@ public final class EventStreamService: UseCase {
     let context: ServiceContext
     /// Opens what receivers want to see in the field `Authorization`.
     public let secrets: StreamSecrets
+    /// The polls that wait at this node.
+    let polls = WaitingPolls()
     let now: @Sendable () -> ContinuousClock.Instant
     let sleep: @Sendable (Duration) async -> Void
 

@@ -28,13 +28,13 @@ extension HostedLoginService.Authentication {
         }
     }
 
-    /// The word of `login_methods`; nil for a session, whose methods `Session.authentication` compares.
-    var method: String? {
+    /// The method of the login; nil for a session, whose methods `Session.authentication` compares.
+    var method: Client.LoginMethod? {
         switch self {
-        case .password: HostedLogin.password
-        case .passkey: HostedLogin.passkey
-        case .provider(let identity): HostedLogin.provider(identity.key.provider)
-        case .phone: HostedLogin.phone
+        case .password: .password
+        case .passkey: .passkey
+        case .provider(let identity): .provider(identity.key.provider)
+        case .phone: .phone
         case .session: nil
         }
     }
@@ -45,6 +45,12 @@ extension HostedLoginService.Authentication {
         return min(now, identity.authenticatedAt ?? now)
     }
 
+    /// The provider that has authenticated the user, for the session of the browser: it answers only requests of clients that take
+    /// this provider. Nil without one.
+    func confirmation(at now: Instant) -> ProviderConfirmation? {
+        method?.provider.map { ProviderConfirmation(provider: $0, at: time(at: now)) }
+    }
+
     /// Whether an identity provider has authenticated the user.
     var isByProvider: Bool { if case .provider = self { true } else { false } }
 
@@ -53,9 +59,9 @@ extension HostedLoginService.Authentication {
     var reason: String? {
         switch self {
         case .password, .session: nil
-        case .passkey, .phone: method
+        case .passkey, .phone: method?.rawValue
         case .provider(let identity):
-            HostedLogin.provider(identity.key.provider) + (identity.hasAuthenticationTime ? "" : " no_auth_time")
+            (method?.rawValue ?? "") + (identity.hasAuthenticationTime ? "" : " no_auth_time")
         }
     }
 

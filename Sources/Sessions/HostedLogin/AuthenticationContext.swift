@@ -23,22 +23,14 @@ public enum AuthenticationContext: String, CaseIterable, Codable, Sendable {
 
     private static let byPasskey: [AuthenticationContext] = [.phishingResistant, .presence]
 
-    /// What an authentication with these methods (RFC 8176) is, the word for it first; empty for a way without a word.
-    static func all(of methods: [String], isByProvider: Bool) -> [AuthenticationContext] {
-        // A provider may use the same words for its own methods.
-        if isByProvider { return [.identity] }
-        if methods.contains(where: Self.passkeyMethods.contains) { return byPasskey }
-        if methods.contains(LoginSession.authenticationMethod) { return [.phone] }
-        return methods.contains("pwd") ? [.password] : []
-    }
-
-    /// What a login by that word of `login_methods` is; empty for a way without a word.
-    static func all(ofMethod word: String) -> [AuthenticationContext] {
-        switch word {
-        case HostedLogin.password: [.password]
-        case HostedLogin.passkey: byPasskey
-        case HostedLogin.phone: [.phone]
-        default: HostedLogin.isProvider(word) ? [.identity] : []
+    /// What a login by that method is, the word for it first; empty for a way without a word.
+    static func all(of method: Client.LoginMethod) -> [AuthenticationContext] {
+        switch method {
+        case .password: [.password]
+        case .passkey: byPasskey
+        case .phone: [.phone]
+        case .provider: [.identity]
+        case .anonymous, .invitation: []
         }
     }
 
@@ -46,17 +38,17 @@ public enum AuthenticationContext: String, CaseIterable, Codable, Sendable {
 }
 
 extension AuthorizationRequest {
-    /// Whether a login by that word of `login_methods` is what the request demands.
-    public func takes(_ method: String) -> Bool {
+    /// Whether a login by that method is what the request demands.
+    public func takes(_ method: Client.LoginMethod) -> Bool {
         guard let contexts else { return true }
-        return !Set(AuthenticationContext.all(ofMethod: method)).isDisjoint(with: contexts)
+        return !Set(AuthenticationContext.all(of: method)).isDisjoint(with: contexts)
     }
 }
 
 extension Login {
     /// The `acr` of the login: the first word that the request has asked for, or else the word for the way.
     var authenticationContext: AuthenticationContext? {
-        let contexts = AuthenticationContext.all(of: methods, isByProvider: request.isByProvider == true)
+        let contexts = request.loginMethod.map(AuthenticationContext.all(of:)) ?? []
         return request.contexts?.first(where: contexts.contains) ?? contexts.first
     }
 
@@ -70,38 +62,72 @@ struct PastAuthentication: Hashable, Sendable {
     /// How (RFC 8176).
     let methods: [String]
     let at: Instant
-    let isByProvider: Bool
+    /// The method of the login; nil if the session does not say which, as of a provider without a name.
+    let method: Client.LoginMethod?
+    /// The login with the phone that let the browser in; nil: the user has authenticated in another way.
+    var phoneLogin: LoginSession?
 
-    var contexts: [AuthenticationContext] { AuthenticationContext.all(of: methods, isByProvider: isByProvider) }
+    /// An authentication of a browser's session, by a provider if there is one.
+    init(methods: [String], at: Instant, provider: ProviderConfirmation?) {
+        (self.methods, self.at) = (methods, at)
+        method = provider.map { .provider($0.provider) }
+    }
+
+    /// An authentication by password, passkey or phone. A provider may use the same words of RFC 8176 for its own methods.
+    init(methods: [String], at: Instant) {
+        (self.methods, self.at) = (methods, at)
+        method =
+            if methods.contains(where: AuthenticationContext.passkeyMethods.contains) {
+                .passkey
+            } else if methods.contains(LoginSession.authenticationMethod) {
+                .phone
+            } else {
+                methods.contains("pwd") ? .password : nil
+            }
+    }
+
+    var contexts: [AuthenticationContext] { method.map(AuthenticationContext.all(of:)) ?? [] }
 }
 
 extension Session {
     /// The authentications in a browser's session, the last one first.
-    var pastAuthentications: [PastAuthentication] {
-        if let at = presence.identityAt {
-            return [PastAuthentication(methods: authenticationMethods, at: at, isByProvider: true)]
+    ///
+    /// - Parameter phoneLogins: the logins in which a phone let the browser in, the latest first. Their times are in their rows,
+    ///   because a phone does not renew the presence of a session that began in another way.
+    func pastAuthentications(_ phoneLogins: [LoginSession]) -> [PastAuthentication] {
+        let phone = phoneLogins.first.map { login in
+            var past = PastAuthentication(
+                methods: [LoginSession.authenticationMethod], at: login.authenticatedAt ?? login.startedAt)
+            past.phoneLogin = login
+            return past
         }
-        let key = authenticationMethods.filter { $0 != "pwd" }
+        if let at = presence.identityAt {
+            return [PastAuthentication(methods: authenticationMethods, at: at, provider: confirmation)]
+        }
+        let key = authenticationMethods.filter { $0 != "pwd" && $0 != LoginSession.authenticationMethod }
         let all = [
+            phone,
             key.isEmpty
                 ? nil
-                : PastAuthentication(methods: key, at: presence.provenAt ?? startedAt, isByProvider: false),
+                : PastAuthentication(methods: key, at: presence.provenAt ?? startedAt),
             authenticationMethods.contains("pwd")
-                ? PastAuthentication(methods: ["pwd"], at: presence.passwordAt ?? startedAt, isByProvider: false) : nil,
+                ? PastAuthentication(methods: ["pwd"], at: presence.passwordAt ?? startedAt) : nil,
         ]
-        return all.compactMap(\.self).sorted { $0.at > $1.at }
+        // The times are in seconds. Of two in one second, that of the phone counts, which is worth less.
+        return all.compactMap(\.self).sorted { one, other in
+            one.at != other.at ? one.at > other.at : one.phoneLogin != nil && other.phoneLogin == nil
+        }
     }
 
     /// The authentication by which the session answers a request of a client with that registration: as recent as the request
     /// demands, in a way that the client offers and the request takes. Of several the one that the request prefers, or else the
     /// last one.
     func authentication(
-        for request: AuthorizationRequest, by login: HostedLogin, at now: Instant
+        for request: AuthorizationRequest, by login: HostedLogin, phoneLogins: [LoginSession] = [], at now: Instant
     ) -> PastAuthentication? {
-        let offered = Set(login.loginMethods.flatMap(AuthenticationContext.all(ofMethod:)))
-        let candidates = pastAuthentications.filter { past in
+        let candidates = pastAuthentications(phoneLogins).filter { past in
             if let age = request.maxAge, now - past.at > .seconds(age) { return false }
-            return !offered.isDisjoint(with: past.contexts)
+            return past.method.map(login.offers) ?? false
         }
         guard let wanted = request.contexts else { return candidates.first }
         return wanted.lazy.compactMap { context in candidates.first { $0.contexts.contains(context) } }.first
@@ -110,7 +136,9 @@ extension Session {
     /// Notes that the user has authenticated once more in the browser, maybe in another way.
     mutating func noteAuthentication(by methods: [String], _ proof: PresenceProof, at now: Instant) {
         // The session has one time for a proof by key, so it keeps the methods of the last one alone.
-        if case .key = proof, !methods.isEmpty { authenticationMethods.removeAll { $0 != "pwd" } }
+        if case .key = proof, !methods.isEmpty {
+            authenticationMethods.removeAll { $0 != "pwd" && $0 != LoginSession.authenticationMethod }
+        }
         authenticationMethods += methods.filter { !authenticationMethods.contains($0) }
         note(proof, at: now)
     }

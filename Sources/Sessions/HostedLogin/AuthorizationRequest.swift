@@ -43,8 +43,8 @@ public struct AuthorizationRequest: Codable, Hashable, Sendable {
     public var hintedUser: String?
     /// Whether the client pushed the request (RFC 9126). It is then accepted once.
     public var isPushed: Bool?
-    /// Whether an identity provider has authenticated the user. Only the request of a completed login has it.
-    public var isByProvider: Bool?
+    /// How the user has authenticated. Only the request of a completed login has it.
+    public var loginMethod: Client.LoginMethod?
 
     /// When the session counts as started, in Unix seconds; nil: when the user authenticated. Only a completed login by a provider
     /// has it, because the provider may have authenticated the user long before.
@@ -74,7 +74,7 @@ public struct AuthorizationRequest: Codable, Hashable, Sendable {
         case loginHint = "login_hint"
         case hintedUser = "sub"
         case isPushed = "pushed"
-        case isByProvider = "by_provider"
+        case loginMethod = "login_method"
         case sessionStart = "session_start"
     }
 }

@@ -114,15 +114,35 @@ extension RefreshPolicy {
     /// The authentication by which the session of a browser answers a request of that client without asking the user; nil if
     /// the user has to be asked.
     func reusable(
-        _ record: SessionRecord, _ handle: BrowserHandle, for request: AuthorizationRequest, of client: Client,
-        at now: Instant
+        _ record: SessionRecord, _ handle: BrowserHandle, _ phones: [BrowserPhone], for request: AuthorizationRequest,
+        of client: Client, at now: Instant
     ) -> PastAuthentication? {
         guard client.hostedLogin.browserSession != .none, !request.demandsLogin, !request.demandsChoice,
             isLiving(record, handle, at: now), record.session.device.id.hasPrefix(client.browserPlace),
             request.hintedUser ?? record.session.userID.description == record.session.userID.description
         else { return nil }
-        return record.session.authentication(for: request, by: client.hostedLogin, at: now)
+        return record.session.authentication(
+            for: request, by: client.hostedLogin, phoneLogins: phones.filter { answers($0, at: now) }.map(\.login),
+            at: now)
     }
+
+    /// Whether the session of a browser may answer by that phone at `now`: a phone that is gone or silent lets nobody in.
+    public func answers(_ phone: BrowserPhone, at now: Instant) -> Bool {
+        guard phone.login.isLoggedIn else { return phone.login.hasLetIn }
+        if ending(of: phone.phone, at: now) != nil { return false }
+        return phone.login.silentUntil(phone.phone.session).map { now < $0 } ?? true
+    }
+}
+
+/// A phone that has let a browser in.
+public struct BrowserPhone: Hashable, Sendable {
+    /// The login.
+    public let login: LoginSession
+    /// The session of the phone.
+    public let phone: SessionRecord
+
+    /// The phone of a login.
+    public init(login: LoginSession, phone: SessionRecord) { (self.login, self.phone) = (login, phone) }
 }
 
 extension LoginApproval {
@@ -133,33 +153,42 @@ extension LoginApproval {
         _ handle: BrowserHandle, for request: AuthorizationRequest, by policy: RefreshPolicy, at now: Instant
     ) -> (session: Session, PastAuthentication)? {
         guard let browser, let client, browser.userID == user.id,
-            let past = policy.reusable(record(of: browser), handle, for: request, of: client, at: now)
+            let past = policy.reusable(record(of: browser), handle, browserPhones, for: request, of: client, at: now)
         else { return nil }
         return (browser, past)
     }
 
     /// The record of the browser's session, with the built-in client.
     func record(of session: Session) -> SessionRecord {
-        SessionRecord(session: session, user: user, client: browserClient, settings: settings)
+        var record = SessionRecord(session: session, user: user, client: browserClient, settings: settings)
+        record.phone = browserPhone
+        return record
     }
 
     /// Starts the session of the browser with a login, or lets it go on: the user has authenticated again in the same browser,
     /// and the apps that it let in remain its own. The session of another user or of another kind is replaced.
+    ///
+    /// - Parameter phoneLogin: the login of the phone that lets the browser in; nil: none does.
     mutating func noteBrowserSession(
         _ shown: BrowserHandle?, isKept: Bool, id: Identifier<Session>, place: String, name: String?,
-        _ authentication: HostedLoginService.Authentication, by policy: RefreshPolicy, from origin: Origin,
-        at now: Instant
+        _ authentication: HostedLoginService.Authentication, phoneLogin: LoginSession? = nil, by policy: RefreshPolicy,
+        from origin: Origin, at now: Instant
     ) -> BrowserHandle? {
         guard let client, client.keepsBrowserSession, browserClient != nil else { return nil }
         let (methods, isByProvider) = (authentication.methods, authentication.isByProvider)
         if let browser, let shown, policy.opensAccountPages(record(of: browser), shown, at: now),
             browser.userID == user.id, client.continues(browser), shown.isKept == isKept,
             (browser.presence.identityAt != nil) == isByProvider,
-            !isByProvider || browser.authenticationMethods == methods
+            !isByProvider || browser.authenticationMethods == methods,
+            browser.confirmation?.provider == authentication.method?.provider
         {
             var session = browser
             session.renewedAt = now
-            session.noteAuthentication(by: methods, authentication.presence(at: now), at: now)
+            if phoneLogin == nil {
+                session.noteAuthentication(by: methods, authentication.presence(at: now), at: now)
+            } else if !session.isByPhone {
+                session.authenticationMethods += methods
+            }
             kept = session
             return shown
         }
@@ -171,8 +200,9 @@ extension LoginApproval {
             id: id, userID: user.id, clientID: Client.browserID,
             device: Device(id: client.browserPlace + place, name: name, platform: "browser"), scope: .empty,
             authenticationMethods: methods, startedAt: now, epoch: settings.epoch,
-            presence: UserPresence(identityAt: isByProvider ? authentication.time(at: now) : nil))
-        if case .phone = authentication { session.probationUntil = now + LoginRules.probation }
+            presence: UserPresence(identityAt: isByProvider ? authentication.time(at: now) : nil),
+            confirmation: authentication.confirmation(at: now))
+        phoneLogin?.bind(&session)
         started = session
         events.append(AuditEvent(.sessionStarted, at: now, by: origin, session: session))
         return BrowserHandle(id: id, isKept: isKept)

@@ -70,29 +70,37 @@ extension CodeExchange {
         guard isOfRequester(request) else { return .failure(.invalidGrant) }
         if login.codeUsedAt != nil { return decideAgain(request, for: resources, by: policy, from: origin, at: now) }
         guard now < login.codeExpiresAt, let client = opening.client, client.grantTypes.contains(.authorizationCode),
-            client.epoch <= login.epoch, login.epoch >= opening.settings.revokedBefore?.epoch ?? login.epoch
+            client.epoch <= login.epoch, login.epoch >= opening.settings.revokedBefore?.epoch ?? login.epoch,
+            let method = login.request.loginMethod
         else { return .failure(.invalidGrant) }
-        // A phone that is gone lets nobody in.
-        guard login.phoneID == nil || phone.map({ $0.ending == nil }) == true else { return .failure(.invalidGrant) }
+        if login.isByPhone, !isLetIn { return .failure(.invalidGrant) }
         var start = request.login
-        (start.idempotencyKey, start.continuedSession) = (nil, nil)
+        (start.idempotencyKey, start.continuedSession, start.grantType) = (nil, nil, .authorizationCode)
         start.scope = login.request.scope.flatMap { Scope($0) } ?? client.scope
         // A scope that an admin has removed from the client since is not granted.
         start.scope = start.scope?.intersection(client.scope)
         start.resources = login.request.resources
         let outcome = opening.start(
             start, for: ResourceRequirement(resources: start.resources, ownAudience: ownAudience), by: policy,
-            id: login.id, authenticationMethods: login.methods, from: origin, now: now,
+            id: login.id, by: method, authenticationMethods: login.methods, from: origin, now: now,
             authenticated: (login.sessionStart, login.epoch))
         guard case .success(let entitlement) = outcome else { return outcome }
-        opening.session?.phoneID = login.phoneID
-        if login.isByPhone { opening.session?.probationUntil = now + LoginRules.probation }
-        if login.request.isByProvider == true { opening.session?.presence.identityAt = login.authenticatedAt }
+        if login.isByPhone, var session = opening.session {
+            phoneLogin?.bind(&session)
+            opening.session = session
+        }
+        if method.provider != nil { opening.session?.presence.identityAt = login.authenticatedAt }
         return narrowed(entitlement, to: resources).map { entitlement in
             login.codeUsedAt = now
             login.codeRequest = request.key
             return entitlement
         }
+    }
+
+    /// Whether the phone still lets the browser in: its login is not over, nor the session on which the new one would depend.
+    private var isLetIn: Bool {
+        guard let phoneLogin, phoneLogin.hasLetIn else { return false }
+        return !phoneLogin.isLoggedIn || phone.map { $0.ending == nil } == true
     }
 
     /// Whether the request is that of the client which asked for the code: its id, its redirect URI, its verifier and its key.

@@ -30,8 +30,8 @@ public struct HostedLogin: Hashable, Sendable {
     public var requiresPushedRequests = false
     /// Which authorization requests the session of a browser answers.
     public var browserSession = BrowserSession.none
-    /// The ways to log in that the page offers: `password`, `passkey`, `phone`, `provider:NAME`.
-    public var loginMethods = [Self.password]
+    /// The ways in which users of the client may log in, on the page and everywhere else; nil: every way.
+    public var loginMethods: [Client.LoginMethod]?
     /// The receiver of logout tokens (OpenID Connect Back-Channel Logout).
     public var backchannelLogoutURI: String?
     /// Whether each logout token must name the session. Each does.
@@ -42,47 +42,30 @@ public struct HostedLogin: Hashable, Sendable {
     public var initiateLoginURI: String?
     /// The largest scope of a login that a phone approves for another device; nil: that of the client.
     public var remoteScope: Scope?
+    /// The weakest bond to the phone that a login may ask for.
+    public var minimumBond = LoginBond.Minimum.session
     /// The client's apps on Apple platforms: application identifiers, `TEAMID.bundle.id`.
     public var appleAppIDs: [String] = []
     /// The client's apps on Android.
     public var androidApps: [AndroidApp] = []
 
-    /// The word of `loginMethods` for the password.
-    public static let password = "password"
-    /// The word of `loginMethods` for passkeys.
-    public static let passkey = "passkey"
-    /// The word of `loginMethods` for a phone.
-    public static let phone = "phone"
-    /// The start of the words of `loginMethods` for identity providers.
-    private static let providerPrefix = "provider:"
+    /// Whether a login by that method opens a session of the client, wherever it comes from.
+    public func allows(_ method: Client.LoginMethod) -> Bool { loginMethods?.contains(method) ?? true }
 
-    /// The word of `loginMethods` for an identity provider.
-    public static func provider(_ name: String) -> String { providerPrefix + name }
+    /// Whether the login page offers the method, and takes it. Without `loginMethods` it has every way but the phone: a code that
+    /// travels by eye can be relayed, so that an admin has to name it.
+    public func offers(_ method: Client.LoginMethod) -> Bool { loginMethods?.contains(method) ?? (method != .phone) }
 
-    /// Whether the word of `login_methods` names an identity provider.
-    static func isProvider(_ word: String) -> Bool { word.hasPrefix(providerPrefix) }
-
-    /// The registration with those login methods alone that are what the request demands.
-    ///
-    /// - Parameter hasPasskeys: whether the server takes passkeys at all.
-    public func meeting(_ request: AuthorizationRequest, hasPasskeys: Bool = true) -> HostedLogin {
-        var login = self
-        login.loginMethods = loginMethods.filter { request.takes($0) && (hasPasskeys || $0 != Self.passkey) }
-        return login
-    }
-
-    /// The names of the identity providers among `loginMethods`.
-    public var providers: [String] {
-        loginMethods.compactMap {
-            $0.hasPrefix(Self.providerPrefix) ? String($0.dropFirst(Self.providerPrefix.count)) : nil
-        }
+    /// Whether the login page offers the method for that request.
+    public func offers(_ method: Client.LoginMethod, for request: AuthorizationRequest) -> Bool {
+        offers(method) && request.takes(method)
     }
 
     /// What the login page offers for the account pages of the server.
     public static let ofAccountPages: HostedLogin = {
         var login = HostedLogin()
         login.browserSession = .client
-        login.loginMethods = [password, passkey]
+        login.loginMethods = [.password, .passkey]
         return login
     }()
 
@@ -125,17 +108,17 @@ public struct HostedLogin: Hashable, Sendable {
         guard androidApps.count <= Self.uriCountMax, Set(androidApps).count == androidApps.count else {
             return "android_apps must be at most \(Self.uriCountMax), each once"
         }
-        guard !loginMethods.isEmpty, loginMethods.allSatisfy(Self.isMethod),
-            Set(loginMethods).count == loginMethods.count
-        else { return "login_methods must be some of password, passkey, phone, provider:NAME, each once" }
+        if let loginMethods, loginMethods.isEmpty || Set(loginMethods).count < loginMethods.count {
+            return Self.loginMethodsProblem
+        }
         guard grantTypes.contains(.authorizationCode) else { return nil }
         if redirectURIs.isEmpty { return "redirect_uris must have a URI for the grant authorization_code" }
         return nil
     }
 
-    private static func isMethod(_ word: String) -> Bool {
-        if [password, passkey, phone].contains(word) { return true }
-        guard word.hasPrefix(providerPrefix) else { return false }
-        return Identity.Key.isValid(provider: String(word.dropFirst(providerPrefix.count)))
-    }
+    /// What `login_methods` must be, as one sentence.
+    public static let loginMethodsProblem = """
+        login_methods must be some of \(Client.LoginMethod.withoutProviders.map(\.rawValue).joined(separator: ", ")), \
+        provider:NAME, each once, or null for every way
+        """
 }

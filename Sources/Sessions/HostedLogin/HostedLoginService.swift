@@ -80,10 +80,13 @@ public final class HostedLoginService: UseCase {
         for request: AuthorizationRequest, in browser: Browser
     ) async throws(ServiceError) -> String? {
         guard request.demandsChoice, let handle = browser.handle, let client = try await client(request.clientID),
-            let record = try await browserSession(handle), let user = record.user,
-            policy.reusable(record, handle, for: request.chosen, of: client, at: context.clock.now) != nil
+            let record = try await browserSession(handle), let user = record.user
         else { return nil }
-        return user.username
+        let phones = try await inStore { () async throws(StoreError) in
+            try await store.browserPhones(of: record.session)
+        }
+        let past = policy.reusable(record, handle, phones, for: request.chosen, of: client, at: context.clock.now)
+        return past == nil ? nil : user.username
     }
 
     /// Logs a user in for a request that `reuse` answers later: the browser gets its session, and the client nothing. Nil if the
@@ -156,17 +159,18 @@ public final class HostedLoginService: UseCase {
                 }
                 var (methods, handle) = (authentication.methods, BrowserHandle?.none)
                 var authenticatedAt = authentication.time(at: now)
-                var kept = request.kept
-                if authentication.isByProvider {
-                    (kept.isByProvider, kept.sessionStart) = (true, now.secondsSinceEpoch)
-                }
+                var (kept, phoneLogin) = (request.kept, LoginSession?.none)
+                kept.loginMethod = authentication.method
+                if authentication.isByProvider { kept.sessionStart = now.secondsSinceEpoch }
                 if case .session = authentication {
                     guard let shown = browser.handle,
                         let (session, past) = approval.reusable(shown, for: request, by: policy, at: now)
                     else { return .failure(.invalidCredentials) }
                     (methods, authenticatedAt, handle) = (past.methods, past.at, shown)
-                    if past.isByProvider {
-                        kept.isByProvider = true
+                    kept.loginMethod = past.method
+                    phoneLogin = past.phoneLogin
+                    if phoneLogin != nil { kept.scope = approval.client?.scopeByPhone(of: kept) }
+                    if past.method?.provider != nil {
                         kept.sessionStart = max(past.at, session.startedAt).secondsSinceEpoch
                     }
                     approval.kept = session
@@ -181,6 +185,7 @@ public final class HostedLoginService: UseCase {
                     userID: approval.user.id, methods: methods, authenticatedAt: authenticatedAt,
                     epoch: approval.settings.epoch, browserSession: handle?.id, codeHash: hash,
                     codeExpiresAt: now + Login.codeLifetime, startedAt: now)
+                approval.login?.phoneLoginID = phoneLogin?.id
                 approval.note(authentication, proof, sessionID: id, from: origin, at: now)
                 approval.events.append(
                     AuditEvent(
@@ -245,7 +250,7 @@ extension LoginApproval {
         // The client may have changed since its request was sealed.
         guard let client, client.grantTypes.contains(.authorizationCode),
             client.hostedLogin.redirects(to: request.redirectURI),
-            authentication.method.map(client.hostedLogin.meeting(request).loginMethods.contains) ?? true
+            authentication.method.map({ client.hostedLogin.offers($0, for: request) }) ?? true
         else { return .unauthorizedClient }
         guard let refusal = user.loginRefusal else { return nil }
         events.append(

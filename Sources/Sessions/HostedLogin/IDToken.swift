@@ -12,17 +12,25 @@ public struct ScopedClaims: Sendable {
 
     /// Adds the claims to an object, in the order of their names.
     fileprivate func add(to claims: inout JSONObject) {
-        let profile = user.profile
-        if scope.tokens.contains("email"), let email = profile.email {
+        if let email {
             claims.add("email", email)
-            claims.add(members: "\"email_verified\":\(profile.isEmailVerified)")
+            claims.add(members: "\"email_verified\":\(user.profile.isEmailVerified)")
         }
-        if scope.tokens.contains("profile") {
-            claims.add("name", profile.displayName)
-            claims.add("preferred_username", user.username)
+        if scope.contains("profile") {
+            claims.add("name", displayName)
+            claims.add("preferred_username", user.shownUsername)
         }
-        if scope.tokens.contains("phone") { claims.add("phone_number", profile.phoneNumber) }
+        claims.add("phone_number", phoneNumber)
     }
+
+    /// The username, if the scope discloses it and the user has chosen it.
+    public var username: String? { scope.contains("profile") ? user.shownUsername : nil }
+    /// The display name, if the scope discloses it.
+    public var displayName: String? { scope.contains("profile") ? user.profile.displayName : nil }
+    /// The e-mail address, if the scope discloses it.
+    public var email: String? { scope.contains("email") ? user.profile.email : nil }
+    /// The telephone number, if the scope discloses it.
+    public var phoneNumber: String? { scope.contains("phone") ? user.profile.phoneNumber : nil }
 
     /// The answer of the userinfo endpoint (section 5.3.2), in UTF-8.
     public var userInfo: [UInt8] {
@@ -60,9 +68,9 @@ extension HostedLoginService {
     /// `openid`.
     public func idToken(of grant: TokenGrant, for client: Client) throws(ServiceError) -> String? {
         let session = grant.session
-        let contexts = AuthenticationContext.all(of: session.authenticationMethods, isByProvider: false)
         let authentication = LoginAuthentication(
-            context: contexts.first, methods: session.authenticationMethods, at: session.authenticatedAt)
+            context: AuthenticationContext.all(of: .phone).first, methods: session.authenticationMethods,
+            at: session.authenticatedAt)
         return try idToken(of: grant, authentication, for: client, at: context.clock.now)
     }
 

@@ -46,14 +46,14 @@ public struct Login: Hashable, Sendable, Identifiable {
     public var codeUsedAt: Instant?
     /// When the login was completed.
     public let startedAt: Instant
-    /// The session of the phone on which the session of the login depends; nil: none. Other rows change it.
-    public var phoneID: Identifier<Session>?
+    /// The login with a phone that let the browser in, if the session of the browser answered by it; nil otherwise.
+    public var phoneLoginID: Identifier<Session>?
 
     /// The client of the request.
     public var clientID: String { request.clientID }
 
-    /// Whether a phone has let the browser in.
-    public var isByPhone: Bool { methods.contains(LoginSession.authenticationMethod) }
+    /// Whether a phone has let the browser in. A provider may use the same word for its own methods.
+    public var isByPhone: Bool { request.loginMethod == .phone }
 
     /// The largest `userAgent`, in bytes.
     public static let userAgentLengthMax = 200
@@ -133,6 +133,10 @@ public struct LoginApproval: Sendable {
     public let browserClient: Client?
     /// The session that the browser has shown, whatever its state and user; nil: none.
     public let browser: Session?
+    /// The phone on which that session depends; nil: it depends on none.
+    public var browserPhone: PhoneState?
+    /// The phones that have let that browser in, the latest first.
+    public var browserPhones: [BrowserPhone] = []
     /// The login; left nil when it is refused, and when no app has asked for it.
     public var login: Login?
     /// A new session of the browser; nil: none.
@@ -151,7 +155,9 @@ public struct CodeExchange: Sendable {
     public var login: Login
     /// The session that the code has started; nil: none, or no longer.
     public let started: Session?
-    /// The session of the phone on which the session of the login depends; nil: none, or no longer.
+    /// The login with a phone that let the browser in, if a phone did; nil: none, or no longer.
+    public let phoneLogin: LoginSession?
+    /// The session of that phone; nil: none, or no longer.
     public let phone: Session?
     /// The start of the session: set `opening.session` to start it.
     public var opening: SessionOpening

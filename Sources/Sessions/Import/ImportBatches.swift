@@ -8,10 +8,14 @@ extension Store {
     ///
     /// This call and the imports of users' records read the events of the audit trail after the number `mode.place` in their
     /// transaction, so that deletions and endings during an import stay in force, too.
-    public func importUsers(_ users: [User], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
+    ///
+    /// `sources` are those of the users by their ids. A user without sources comes from the import.
+    public func importUsers(
+        _ users: [User], sources: [Identifier<User>: UserSources] = [:], _ mode: ImportMode
+    ) async throws(StoreError) -> [ImportOutcome] {
         guard !users.isEmpty else { return [] }
         return try await write(.accounts) { (transaction) throws(TransactionError) in
-            try transaction.importUsers(users, mode)
+            try transaction.importUsers(users, sources, mode)
         }
     }
 
@@ -174,7 +178,7 @@ extension StoreTransaction {
     }
 
     fileprivate func importUsers(
-        _ users: [User], _ mode: ImportMode
+        _ users: [User], _ sources: [Identifier<User>: UserSources], _ mode: ImportMode
     ) throws(TransactionError) -> [ImportOutcome] {
         let (stored, news, catalogue) = (
             self.users(users.map(\.id), named: users.map(\.username)), news(for: mode), catalogue()
@@ -183,7 +187,8 @@ extension StoreTransaction {
         var met = MetUsers(try stored.value())
         var outcomes: [ImportOutcome] = []
         var changed: [(old: User, new: User)] = []
-        var inserted: [(place: Int, answer: Answer<Bool>)] = []
+        var inserted: [(place: Int, user: User, answer: Answer<Bool>)] = []
+        func writeSources(of user: User) { replace(sources[user.id] ?? UserSources(of: user, from: .import)) }
         for user in users {
             let stored = met.byID[user.id]
             switch mode.decision(on: user, stored: stored, namesake: met.idsByKey[Text.key(user.username)]) {
@@ -191,16 +196,19 @@ extension StoreTransaction {
             case .write(let user, let outcome):
                 if let stored {
                     update(user)
+                    if mode == .replacing { writeSources(of: user) }
                     changed.append((stored, user))
                 } else {
-                    inserted.append((outcomes.count, insert(user)))
+                    inserted.append((outcomes.count, user, insert(user)))
                 }
                 met.note(user)
                 outcomes.append(outcome)
             }
         }
         // A concurrent insertion of a user takes no lock, and may have taken the name.
-        for (place, answer) in inserted where try !answer.value() { outcomes[place] = .usernameTaken }
+        for (place, user, answer) in inserted {
+            if try answer.value() { writeSources(of: user) } else { outcomes[place] = .usernameTaken }
+        }
         let known = try catalogue.value()
         var events: [AuditEvent] = []
         for (old, new) in changed {

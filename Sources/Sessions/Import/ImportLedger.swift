@@ -62,8 +62,7 @@ public struct ImportLedger: Hashable, Sendable {
         case (.userDeleted, let user?): users.insert(user)
         case (.clientDeleted, _): if let id = event.clientID { clients[id] = later(than: clients[id]) }
         case (.adminKeyDeleted, _), (.signingKeyWithdrawn, _):
-            // The reason is the id, followed by the key's name.
-            if let id = event.reason?.split(separator: " ").first { keys.insert(String(id)) }
+            if let id = event.reason { keys.insert(id) }
         case (.identityUnlinked, let user?):
             guard let provider = event.reason else { return }
             let link = Link(userID: user, provider: provider)

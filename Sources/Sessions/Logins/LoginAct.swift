@@ -37,6 +37,10 @@ public enum LoginAct: Hashable, Sendable {
     case sessionEnded(EndReason)
     /// A user was deleted.
     case userDeleted(Identifier<User>)
+    /// The user says by the link in a message that another person asked for it.
+    case report
+    /// An admin ends it, with what came of it.
+    case revoke
 
     /// Whether the change of another row brings it, in one transaction with that change.
     var isOfOtherRow: Bool {
@@ -58,7 +62,9 @@ public enum LoginAct: Hashable, Sendable {
     var isOfPhone: Bool {
         switch self {
         case .claim, .start, .confirm, .proveFactor, .stop, .reportNoAccount, .ping, .adopt: true
-        case .collect, .cancel, .tick, .fail, .phoneEnded, .phoneReplaced, .sessionEnded, .userDeleted: false
+        case .collect, .cancel, .tick, .fail, .phoneEnded, .phoneReplaced, .sessionEnded, .userDeleted, .report,
+            .revoke:
+            false
         }
     }
 }
@@ -89,16 +95,19 @@ public struct LoginCall: Hashable, Sendable {
     public var claimant: LoginPhone?
     /// A new random number from 10 to 99, in case one is needed.
     public var drawnNumber: Int
+    /// Whether a session of the login lives, beside one that has just ended.
+    public var hasSessions: Bool
 
     /// A call.
     public init(
         _ act: LoginAct, key: UInt64? = nil, phone: LoginPhone? = nil, claimant: LoginPhone? = nil,
-        drawnNumber: Int = 10
+        drawnNumber: Int = 10, hasSessions: Bool = false
     ) {
         self.act = act
         self.key = key
         self.phone = phone
         self.claimant = claimant
         self.drawnNumber = drawnNumber
+        self.hasSessions = hasSessions
     }
 }

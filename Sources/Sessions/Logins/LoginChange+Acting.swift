@@ -19,16 +19,14 @@ extension LoginChange {
         let call = LoginCall(
             request.act, key: request.key,
             phone: request.enrolling ?? phone.map { policy.phone(of: $0, at: now) },
-            claimant: claimant.map { policy.phone(of: $0, at: now) }, drawnNumber: request.drawnNumber)
+            claimant: claimant.map { policy.phone(of: $0, at: now) }, drawnNumber: request.drawnNumber,
+            hasSessions: !sessions.isEmpty)
         let outcome = LoginDecision(rules).decide(call, &login, at: now)
         events += outcome.effects.events(of: login, by: origin, at: now)
         for effect in outcome.effects {
             switch effect {
             case .endSession(let cause):
-                guard let started, started.ending == nil else { continue }
-                let reason = request.act.isReport ? .notMe : cause.endReason
-                ending = Session.Ending(reason: reason, at: now)
-                events.append(.ended(started, reason, at: now, by: origin))
+                ending = Session.Ending(reason: request.act.isReport ? .notMe : cause.endReason, at: now)
             case .moveSession(let phoneID): movesTo = phoneID
             case .record, .startSession, .tellDevice, .countWrongNumber, .countWrongFactor: break
             }
@@ -39,12 +37,12 @@ extension LoginChange {
 
 extension LoginAct {
     /// Whether the user says that another person asked for the login.
-    fileprivate var isReport: Bool { if case .stop(isReport: true) = self { true } else { false } }
+    fileprivate var isReport: Bool { [.stop(isReport: true), .report].contains(self) }
 }
 
 extension LoginCause {
     /// The reason for which a session ends with its login.
-    fileprivate var endReason: EndReason {
+    var endReason: EndReason {
         switch self {
         case .ended(let reason): reason
         case .presenceLost: .presenceLost

@@ -1,6 +1,6 @@
 // The whole decision on a login with a phone, from the top down: `decide` is the entry point; `expire` is what time and the
 // end of the phone's session have brought before; `perform` chooses the act; then the acts of the phone, of the device and of
-// the server, and at the end the two ways into a final state.
+// the server. `LoginDecision+Ends.swift` has the ends.
 
 /// Decides what an act does to a login. Pure, synchronous and total, because the store runs it inside the transaction that
 /// writes the row.
@@ -24,9 +24,12 @@ public struct LoginDecision: Hashable, Sendable {
         if let key = call.key, let known = login.answered.last(where: { $0.key == key }) {
             return LoginOutcome(answer: repeated(known.answer, login, at: now), effects: effects)
         }
-        let before = login
+        let (before, past) = (login, effects.count)
         let answer = perform(call, &login, at: now, &effects)
-        if let key = call.key, login != before { login.remember(answer, for: key) }
+        // A report of a login of one act ends sessions, and leaves the row as it is.
+        if let key = call.key, login != before || effects.dropFirst(past).contains(where: \.endsSession) {
+            login.remember(answer, for: key)
+        }
         return LoginOutcome(answer: answer, effects: effects)
     }
 
@@ -73,7 +76,13 @@ public struct LoginDecision: Hashable, Sendable {
         if !call.act.isOfPhone { return performOfOthers(call, &login, at: now, &effects) }
         guard let phone = call.phone else { return .refused(.notClaimant) }
         if let refusal = phone.refusal { return .refused(.phone(refusal)) }
-        if login.state.isFinal { return .refused(.terminated) }
+        if login.state.isFinal {
+            guard case .stop(isReport: true) = call.act, login.claim?.isOfInstallation(phone) == true,
+                undo(.notMe, call, login, &effects)
+            else { return .refused(.terminated) }
+            effects.append(.record(.reported))
+            return .accepted
+        }
         if phone.isBarred, call.act.letsIn { return .refused(.barred) }
         switch call.act {
         case .claim(let arrival, let options):
@@ -108,11 +117,9 @@ public struct LoginDecision: Hashable, Sendable {
     ) -> LoginAnswer {
         switch call.act {
         case .userDeleted(let userID): noteDeletion(of: userID, &login, at: now, &effects)
-        case .sessionEnded(let reason):
-            if login.isLoggedIn {
-                let cause = LoginCause(rawValue: reason.rawValue) ?? .ended(reason)
-                end(&login, .done, .loggedOut, cause, at: now, telling: .loggedOut, &effects)
-            }
+        case .sessionEnded(let reason): noteEnd(reason, call, &login, at: now, &effects)
+        case .report: return report(call, &login, at: now, &effects)
+        case .revoke: revoke(call, &login, at: now, &effects)
         case .tick where login.isLoggedIn:
             // The clean-up looks again when this answer is too old.
             if let phone = call.claimant, login.bond.interval != nil, let answeredAt = login.answeredAt {
@@ -328,70 +335,5 @@ public struct LoginDecision: Hashable, Sendable {
             (login.history, login.answeredAt) = (.loggedIn, now)
         }
         return .collected
-    }
-
-    // MARK: Ends
-
-    /// The phone is gone: what it has let in goes too, unless there is no bond.
-    private func losePhone(
-        _ login: inout LoginSession, _ cause: LoginCause, at now: Instant, _ effects: inout [LoginEffect]
-    ) {
-        if login.isLoggedIn {
-            logOut(&login, cause, at: now, &effects)
-        } else {
-            abort(&login, cause, at: now, &effects)
-        }
-    }
-
-    private func logOut(
-        _ login: inout LoginSession, _ cause: LoginCause, at now: Instant, _ effects: inout [LoginEffect]
-    ) {
-        effects.append(.endSession(cause))
-        end(&login, .done, .loggedOut, cause, at: now, telling: .loggedOut, &effects)
-    }
-
-    private func abort(
-        _ login: inout LoginSession, _ cause: LoginCause, at now: Instant, _ effects: inout [LoginEffect]
-    ) {
-        effects.append(.record(.aborted))
-        let isLate = cause == .timedOut || cause == .notCollected
-        end(&login, .done, .aborted, cause, at: now, telling: isLate ? .timedOut : .canceled, &effects)
-    }
-
-    private func fail(
-        _ login: inout LoginSession, _ cause: LoginCause, at now: Instant, _ effects: inout [LoginEffect]
-    ) {
-        effects.append(.record(.failed))
-        end(&login, .error, .error, cause, at: now, telling: .failed, &effects)
-    }
-
-    /// The history of a deleted user is `DELETED`, whatever it was; the state of a living login is final from then on.
-    private func noteDeletion(
-        of userID: Identifier<User>, _ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]
-    ) {
-        guard login.userID == userID else {
-            let isOfUser = [login.claim?.userID, login.request.backchannel?.userID].contains(userID)
-            if login.userID == nil, isOfUser, !login.state.isFinal {
-                losePhone(&login, .parentEnded, at: now, &effects)
-            }
-            return
-        }
-        if login.state.isFinal {
-            login.history = .deleted
-        } else {
-            if login.isLoggedIn { effects.append(.endSession(.ended(.userDeleted))) }
-            end(&login, .done, .deleted, .ended(.userDeleted), at: now, telling: .loggedOut, &effects)
-        }
-    }
-
-    private func end(
-        _ login: inout LoginSession, _ state: LoginState, _ history: LoginHistory, _ cause: LoginCause, at now: Instant,
-        telling notice: LoginEffect.Notice, _ effects: inout [LoginEffect]
-    ) {
-        login.state = state
-        login.history = history
-        login.cause = cause
-        login.endedAt = now
-        effects.append(.tellDevice(notice))
     }
 }

@@ -62,4 +62,13 @@ extension RefreshPolicy {
         phone.isPresenceDue = !isOwnRuleMet || presenceAgeMax.map { age >= $0 } ?? false
         return phone
     }
+
+    /// The login as it stands at `now`: what time and the end of its phone's session have brought. An act decides the same before
+    /// anything else, and writes it; a look does not.
+    func standing(of found: LoginWithPhone, by rules: LoginRules, at now: Instant) -> LoginSession {
+        var login = found.login
+        let tick = LoginCall(.tick, claimant: found.claimant.map { phone(of: $0, at: now) })
+        _ = LoginDecision(rules).decide(tick, &login, at: now)
+        return login
+    }
 }

@@ -15,6 +15,16 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
         case app
         /// A phone without an account here, which an invitation gives one. The session is the phone's own.
         case enrolment
+
+        /// The grant by which the device gets its session; nil: it needs none.
+        var grantType: Client.GrantType? {
+            switch self {
+            case .authorize: .authorizationCode
+            case .device, .app: .deviceCode
+            case .backchannel: .backchannel
+            case .enrolment: nil
+            }
+        }
     }
 
     /// How a phone got to know of the login.
@@ -71,6 +81,12 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
             sessionID == phone.sessionID && secretHash == phone.secretHash
         }
 
+        /// Whether `phone` is the installation that has made this claim, with the same account. A later login of it has another
+        /// session.
+        func isOfInstallation(_ phone: LoginPhone) -> Bool {
+            isOf(phone) || userID == phone.userID && clientID == phone.clientID && deviceID == phone.deviceID
+        }
+
         /// A claim from its stored values.
         public init(
             sessionID: Identifier<Session>, userID: Identifier<User>, clientID: String, deviceID: String,
@@ -104,9 +120,10 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
         public var scope: Scope?
         /// The APIs of the tokens (RFC 8707).
         public var resources: [String] = []
-        /// What the user sees before the approval: JSON of the client, at most `infoLengthMax` bytes.
+        /// What the user sees before the approval: a JSON object of a confidential client or an admin, at most `infoLengthMax`
+        /// bytes, or a JSON string of a public client, with a plain text of `quoteLengthMax` scalars at most.
         public var announceInfo: String?
-        /// What the user sees after the login: JSON of the client, at most `infoLengthMax` bytes.
+        /// What the user sees after the login, likewise.
         public var sessionInfo: String?
         /// The network address of the device.
         public var remoteAddress: String?
@@ -129,6 +146,8 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
 
         /// The longest `announceInfo` or `sessionInfo`, in bytes.
         public static let infoLengthMax = 2048
+        /// The longest text of a public client, which anyone can have written, in Unicode scalars.
+        public static let quoteLengthMax = 200
 
         /// A request for all that the client can be granted.
         public init() {}
@@ -155,6 +174,8 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
         case handle([UInt8])
         /// The letters that the user types, as long as the login is not over.
         case userCode(String)
+        /// A session that it has let in: its own, or one that the session of its browser answered.
+        case session(Identifier<Session>)
         /// The hash of the secret of the device.
         case poll(hash: [UInt8])
     }
@@ -180,6 +201,8 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
     public let request: Request
     /// When it was requested.
     public let startedAt: Instant
+    /// The session of the browser that has collected it; nil: none has.
+    public var browserSession: Identifier<Session>?
 
     /// The state.
     public var state = LoginState.starting
@@ -249,8 +272,17 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
     /// The number of second factors that may still be wrong.
     public var attemptsLeft: Int { max(LoginRules().factorAttempts - wrongFactors, 0) }
 
-    /// Whether the session that it started lives, as far as the login knows, and depends on the phone.
+    /// Whether a session that it has let in lives, as far as the login knows, and depends on the phone.
     public var isLoggedIn: Bool { state == .active && history == .loggedIn }
+
+    /// Whether the session of its browser may answer for it: it has succeeded, and is not over.
+    public var hasLetIn: Bool { isLoggedIn || history == .loggedInOneShot }
+
+    /// Lets a session that it has let in depend on its phone, and do less for a day from the approval on.
+    public func bind(_ session: inout Session) {
+        session.phoneID = isLoggedIn ? claim?.sessionID : nil
+        session.probationUntil = (authenticatedAt ?? startedAt) + LoginRules.probation
+    }
 }
 
 /// The durations and bounds of logins with a phone.

@@ -14,6 +14,7 @@ extension LoginSessionService {
         guard let client = try await client(clientID), client.grantTypes.contains(.deviceCode) else {
             throw .unauthorizedClient
         }
+        if let refusal = client.refusal(of: .phone) { throw refusal }
         let phone = policy.phone(of: session.record, at: now)
         if phone.isBarred { throw .login(.barred) }
         let id = Identifier<Session>(random: context.random)

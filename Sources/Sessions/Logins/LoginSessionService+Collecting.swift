@@ -1,3 +1,5 @@
+internal import Locks
+
 // The session of a device, and the calls of admins and of the clean-up.
 extension LoginSessionService {
     /// Starts the session of the login with that secret, or gives it again to a retry with the same `Idempotency-Key`.
@@ -51,23 +53,25 @@ extension LoginSessionService {
 
     /// Ends a login, and the session that came of it. The call is idempotent.
     public func end(_ id: Identifier<Session>, from origin: Origin) async throws(ServiceError) {
-        let login = try await login(id)
-        if login.isLoggedIn || login.history == .loggedInOneShot {
-            _ = try await logout.end(id, .revokedByAdmin, from: origin)
-        } else if !login.state.isFinal {
-            _ = try await act(.cancel, on: id, from: origin)
-        }
+        _ = try await login(id)
+        _ = try await act(.revoke, on: id, from: origin)
         watch.wake([.login(id)])
     }
 
-    /// One step of clean-up: lets time change up to `limit` logins that are due. Returns their number; 0: none is due.
+    /// One step of clean-up: lets time change up to `limit` logins that are due, and those that a look has found to be over. Returns
+    /// their number; 0: there are none.
     public func sweep(limit: Int = 200) async throws(ServiceError) -> Int {
         let now = context.clock.now
         let due = try await inStore { () async throws(StoreError) in
             try await store.loginSessions(dueBy: now, limit: limit)
         }
-        for id in due { _ = try await act(.tick, on: id, from: .system) }
-        return due.count
+        let found = overdue.withLock { ids in
+            defer { ids = [] }
+            return ids
+        }
+        let all = found.union(due)
+        for id in all { _ = try await act(.tick, on: id, from: .system) }
+        return all.count
     }
 }
 
@@ -92,13 +96,14 @@ extension LoginCollection {
             return repeated(started, request, for: client, opening.user, ownAudience: ownAudience)
         }
         var start = request
-        (start.idempotencyKey, start.continuedSession) = (nil, nil)
+        (start.idempotencyKey, start.continuedSession, start.grantType) = (nil, nil, login.kind.grantType)
         let scope = (login.request.scope ?? client.scope).intersection(client.scope)
         start.scope = login.kind == .app ? scope : client.ofRemoteLogin(scope)
         start.resources = login.request.resources
         let outcome = opening.start(
             start, for: ResourceRequirement(resources: start.resources, ownAudience: ownAudience), by: policy,
-            id: login.id, authenticationMethods: [LoginSession.authenticationMethod], from: origin, now: now,
+            id: login.id, by: .phone, authenticationMethods: [LoginSession.authenticationMethod], from: origin,
+            now: now,
             authenticated: (authenticatedAt, login.request.epoch))
         guard case .success(let entitlement) = outcome else {
             // The user has approved in vain: the device may ask again, rightly.
@@ -106,8 +111,10 @@ extension LoginCollection {
             self.opening?.events = opening.events
             return outcome
         }
-        opening.session?.probationUntil = now + LoginRules.probation
-        if change.login.isLoggedIn { opening.session?.phoneID = change.login.claim?.sessionID }
+        if var session = opening.session {
+            change.login.bind(&session)
+            opening.session = session
+        }
         self.opening = opening
         return .success(entitlement.bound(by: bondEnd(of: opening.session, by: policy)))
     }
@@ -142,6 +149,12 @@ extension LoginCollection {
 extension Client {
     /// What remains of a scope when a phone approves it for another device.
     func ofRemoteLogin(_ scope: Scope) -> Scope { hostedLogin.remoteScope.map(scope.intersection) ?? scope }
+
+    /// The scope of an authorization request whose browser a phone has let in; nil: all that the client can be granted.
+    func scopeByPhone(of request: AuthorizationRequest) -> String? {
+        if hostedLogin.remoteScope == nil { return request.scope }
+        return ofRemoteLogin(request.scope.flatMap { Scope($0) } ?? scope).description
+    }
 }
 
 extension TokenGrant.Entitlement {

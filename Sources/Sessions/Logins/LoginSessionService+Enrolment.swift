@@ -67,7 +67,9 @@ extension LoginSessionService {
             (proof.isValid, proof.methods) = (isSigned, ["user"])
         }
         if invitation.isNew {
-            proof.account = try await account(factor, invitation, hasKey: request.presenceKey != nil)
+            let requester = PasswordHasher.Requester(origin, clientID: request.clientID)
+            proof.account = try await account(
+                factor, invitation, hasKey: request.presenceKey != nil, sentBy: requester)
             if factor.password != nil { proof.methods = ["pwd"] }
             return proof
         }
@@ -81,7 +83,8 @@ extension LoginSessionService {
         }
         guard let password = factor.password else { throw .invalid(member: "password", detail: "is missing") }
         do throws(ServiceError) {
-            let attempt = LoginAttempt(username: user.username, password: password, deviceID: request.device.id)
+            let attempt = LoginAttempt(
+                username: user.username, password: password, deviceID: request.device.id, clientID: request.clientID)
             let known = try await passwords.user(attempt, from: origin)
             (proof.presence, proof.methods) = (.password(hash: known.passwordHash), ["pwd"])
         } catch .invalidCredentials { proof.isValid = false }
@@ -101,7 +104,7 @@ extension LoginSessionService {
 
     /// The new account.
     private func account(
-        _ factor: EnrolmentFactor, _ invitation: Invitation, hasKey: Bool
+        _ factor: EnrolmentFactor, _ invitation: Invitation, hasKey: Bool, sentBy requester: PasswordHasher.Requester
     ) async throws(ServiceError) -> User {
         if invitation.username != nil, factor.username != nil {
             throw .invalid(member: "username", detail: "is that of the invitation")
@@ -109,7 +112,10 @@ extension LoginSessionService {
         guard let username = invitation.username ?? factor.username else {
             throw .invalid(member: "username", detail: "is missing")
         }
-        if let problem = Administration.problem(withUsername: username) { throw problem }
+        let problem =
+            invitation.username == nil
+            ? Administration.problem(withChosenUsername: username) : Administration.problem(withUsername: username)
+        if let problem { throw problem }
         guard factor.password != nil || hasKey else {
             throw .invalid(member: "password", detail: "is missing, or presence_key with user_assertion")
         }
@@ -121,9 +127,9 @@ extension LoginSessionService {
         // The name is looked up before the password is hashed, because hashing is expensive; the transaction decides.
         try await checkIsFree(username)
         var hash: String?
-        if let password = factor.password { hash = try await context.passwords.hash(password) }
+        if let password = factor.password { hash = try await context.passwords.hash(password, for: requester) }
         return User(
-            id: invitation.userID, username: Text.normalized(username), profile: invitation.profile,
+            id: invitation.userID, username: Text.preparedUsername(username), profile: invitation.profile,
             passwordHash: hash, createdAt: context.clock.now)
     }
 }
@@ -186,7 +192,7 @@ extension LoginCollection {
         if isNameTaken { return .failure(AccountService.usernameTaken) }
         guard var opening else { return .failure(.notFound("user")) }
         var request = completion.request
-        (request.idempotencyKey, request.continuedSession) = (nil, nil)
+        (request.idempotencyKey, request.continuedSession, request.grantType) = (nil, nil, change.login.kind.grantType)
         if opening.arrival == .new {
             opening.events.append(
                 AuditEvent(
@@ -195,7 +201,7 @@ extension LoginCollection {
         }
         let resources = ResourceRequirement(resources: [], ownAudience: completion.ownAudience)
         let outcome = opening.start(
-            request, for: resources, by: completion.policy, id: change.login.id,
+            request, for: resources, by: completion.policy, id: change.login.id, by: .invitation,
             authenticationMethods: completion.proof.methods, from: completion.origin, now: completion.now)
         if case .failure = outcome { opening.events.removeAll { $0.kind == .userCreated } }
         self.opening = opening

@@ -32,6 +32,9 @@ extension LoginSessionService {
         guard let client = try await client(request.clientID) else { throw .notFound("client") }
         // A confidential client would have to authenticate, which a phone cannot.
         guard client.isPublic else { throw .invalid(member: "client_id", detail: "must be a public client") }
+        guard client.hostedLogin.allows(.invitation) else {
+            throw .invalid(member: "client_id", detail: "names a client without invitation in its login_methods")
+        }
         let invitation = try await invitation(request)
         let settings = try await inStore { () async throws(StoreError) in try await store.settings() }
         var asked = LoginSession.Request()
@@ -63,7 +66,7 @@ extension LoginSessionService {
             try await checkIsFree(username)
         }
         return Invitation(
-            newUser: Identifier(random: context.random), username: request.username.map(Text.normalized),
+            newUser: Identifier(random: context.random), username: request.username.map(Text.preparedUsername),
             profile: request.profile, source: request.source)
     }
 

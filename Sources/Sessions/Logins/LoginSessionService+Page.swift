@@ -117,12 +117,11 @@ extension PageCollection {
         }
         let handle = approval.noteBrowserSession(
             collecting.browser.handle, isKept: collecting.browser.isKept, id: collecting.browserID,
-            place: collecting.place, name: collecting.browser.name, authentication, by: collecting.policy, from: origin,
-            at: now)
+            place: collecting.place, name: collecting.browser.name, authentication, phoneLogin: change.login,
+            by: collecting.policy, from: origin, at: now)
         var kept = request.kept
-        if let client = approval.client, client.hostedLogin.remoteScope != nil {
-            kept.scope = client.ofRemoteLogin(kept.scope.flatMap { Scope($0) } ?? client.scope).description
-        }
+        kept.loginMethod = authentication.method
+        kept.scope = approval.client?.scopeByPhone(of: kept)
         approval.login = Login(
             id: change.login.id, request: kept, remoteAddress: origin.remoteAddress,
             userAgent: collecting.browser.userAgent, userID: approval.user.id, methods: authentication.methods,

@@ -120,9 +120,10 @@ extension LoginSessionService {
 
     /// The login, once its `phoneVersion` is not `version`, at most after `patience`.
     public func wait(
-        for id: Identifier<Session>, for session: AuthenticatedSession, unlike version: String?, patience: Duration
+        for id: Identifier<Session>, for session: AuthenticatedSession, unlike version: String?, patience: Duration,
+        while isAdmitted: () async -> Bool = { true }
     ) async throws(ServiceError) -> LoginSession {
-        try await watch.next(.login(id), patience: patience) { () async throws(ServiceError) in
+        try await watch.next(.login(id), patience: patience, while: isAdmitted) { () async throws(ServiceError) in
             let login = try await login(id, for: session)
             return (login, login.phoneVersion != version || login.state.isFinal)
         }
@@ -141,18 +142,33 @@ extension LoginSessionService {
 
     /// The living logins of a user once they differ from `version`, at most after `patience`; with the new version.
     public func living(
-        of userID: Identifier<User>, unlike version: String?, patience: Duration
+        of userID: Identifier<User>, unlike version: String?, patience: Duration,
+        while isAdmitted: () async -> Bool = { true }
     ) async throws(ServiceError) -> (logins: [LoginSession], version: String) {
-        try await watch.next(.user(userID), patience: patience) { () async throws(ServiceError) in
-            var living: [LoginSession] = []
-            for login in try await logins(of: userID, after: nil, limit: Self.livingMax).items
-            where !login.state.isFinal {
-                if let now = try await current(login.id), !now.state.isFinal { living.append(now) }
-            }
+        try await watch.next(.user(userID), patience: patience, while: isAdmitted) { () async throws(ServiceError) in
+            let living = try await living(of: userID)
             let seen = Hex.encode(
                 Array(sha256(Array(living.map { "\($0.id)\($0.phoneVersion)" }.joined().utf8)).prefix(8)))
             return ((living, seen), seen != version)
         }
+    }
+
+    /// The logins of a user that are not over, after what time has brought.
+    private func living(of userID: Identifier<User>) async throws(ServiceError) -> [LoginSession] {
+        let found = try await inStore { () async throws(StoreError) in
+            try await store.livingLogins(ofUser: userID, limit: Self.livingMax)
+        }
+        var living: [LoginSession] = []
+        for login in found {
+            let standing = context.policy.standing(of: login, by: context.loginRules, at: context.clock.now)
+            if !standing.state.isFinal {
+                living.append(standing)
+            } else if let login = try await current(login.login.id), !login.state.isFinal {
+                // Its phone was replaced between the two reads.
+                living.append(login)
+            }
+        }
+        return living
     }
 
     /// The largest number of logins of which the living ones are listed.
@@ -171,7 +187,7 @@ extension LoginSessionService {
         return count
     }
 
-    /// Lets an act change a login, in a transaction; nil if there is no such login.
+    /// Lets an act change a login, in a transaction; nil if there is no such login. Only a change wakes the requests that wait.
     func act(
         _ act: LoginAct, on id: Identifier<Session>, phone phoneID: Identifier<Session>? = nil, key: UInt64? = nil,
         enrolling: LoginPhone? = nil, from origin: Origin
@@ -181,13 +197,15 @@ extension LoginSessionService {
             act: act, key: key, drawnNumber: LoginNumber.random(context.random), enrolling: enrolling)
         let acted = try await inStore { () async throws(StoreError) in
             try await store.changeLogin(id, phone: phoneID, by: origin) { change -> (Acted, Set<LoginWatch.Subject>) in
-                let users = [change.login.claim?.userID, change.phone?.user?.id]
+                let before = change.login
                 let outcome = change.act(request, by: policy, rules, from: origin, at: now)
-                let subjects = users.compactMap { $0.map(LoginWatch.Subject.user) } + [.login(id)]
-                return (Acted(answer: outcome.answer, login: change.login), Set(subjects))
+                let acted = Acted(answer: outcome.answer, login: change.login)
+                if change.login == before { return (acted, []) }
+                let users = [before.claim?.userID, before.request.backchannel?.userID, change.phone?.user?.id]
+                return (acted, Set(users.compactMap { $0.map(LoginWatch.Subject.user) } + [.login(id)]))
             }
         }
-        if let (_, subjects) = acted { watch.wake(subjects) }
+        if let (_, subjects) = acted, !subjects.isEmpty { watch.wake(subjects) }
         return acted?.0
     }
 }

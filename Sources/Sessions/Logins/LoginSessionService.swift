@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import Locks
 
 /// Logs devices in with the help of a phone: opens logins, shows them to the device that waits, lets phones act on them, and
 /// gives the device its session. `LoginDecision` decides, in a transaction of the store.
@@ -12,6 +13,8 @@ public final class LoginSessionService: UseCase {
     let passwords: PasswordVerifier
     /// Wakes the requests that wait for a change.
     public let watch: LoginWatch
+    /// Logins that have ended, as a look has found, and are not written as ended.
+    let overdue = Locked<Set<Identifier<Session>>>([])
 
     init(
         _ context: ServiceContext, _ signer: TokenSigner, _ presence: UserPresenceService, _ logout: LogoutService,
@@ -33,6 +36,8 @@ public final class LoginSessionService: UseCase {
         public var clientID: String
         /// How long the session depends on the phone.
         public var bond = LoginBond.session
+        /// Whether the bond may be weaker than the client's registration has it, for a login that a test drives.
+        var ignoresMinimumBond = false
         /// The rule of the client for the second factor; nil: that of the phone's session.
         public var secondFactor: LoginSession.SecondFactorRule?
         /// The scope; nil: all that the client can be granted.
@@ -82,7 +87,11 @@ public final class LoginSessionService: UseCase {
     public func open(_ opening: Opening, from origin: Origin) async throws(ServiceError) -> Opened {
         let now = context.clock.now
         guard let client = try await client(opening.clientID) else { throw .invalidClient }
+        if let refusal = client.refusal(of: .phone) { throw refusal }
         if let scope = opening.scope, !client.scope.contains(scope) { throw .invalidScope }
+        guard opening.ignoresMinimumBond || opening.bond.meets(client.hostedLogin.minimumBond) else {
+            throw .invalid(member: "bond", detail: "must be session or ping, because the client allows no weaker one")
+        }
         _ = try context.resourceRequirement(for: opening.resources).audience(for: client)
         let id = Identifier<Session>(random: context.random)
         let secret = opening.browser == nil ? secret(of: id, opening.kind) : nil
@@ -168,18 +177,23 @@ public final class LoginSessionService: UseCase {
         }
     }
 
-    /// The login with that id, after what time has brought; nil if there is none.
+    /// The login with that id, after what time has brought; nil if there is none. It writes nothing, because two requests that wait
+    /// for a login would wake each other by it; the clean-up writes what it finds.
     func current(_ id: Identifier<Session>) async throws(ServiceError) -> LoginSession? {
-        let known = try await inStore { () async throws(StoreError) in try await store.loginSession(.id(id)) }
-        guard let known, mayHaveExpired(known) else { return known }
-        return try await act(.tick, on: id, from: .system)?.login
+        let found = try await inStore { () async throws(StoreError) in try await store.loginWithPhone(id) }
+        guard let found else { return nil }
+        let login = context.policy.standing(of: found, by: context.loginRules, at: context.clock.now)
+        if login.state.isFinal, !found.login.state.isFinal { noteOverdue(id) }
+        return login
     }
 
-    /// Whether time may have changed the login since it was written. A living one depends on a phone: its session is read.
-    private func mayHaveExpired(_ login: LoginSession) -> Bool {
-        if login.state.isFinal { return false }
-        return login.claim != nil && login.kind != .enrolment || context.clock.now >= login.inputUntil
+    /// Lets the next step of clean-up look at a login with an end that is not written. The login need not be due itself, because its phone's
+    /// session may have ended by time.
+    private func noteOverdue(_ id: Identifier<Session>) {
+        overdue.withLock { ids in if ids.count < Self.overdueMax { ids.insert(id) } }
     }
+
+    private static let overdueMax = 10_000
 
     /// The device gives up.
     public func cancel(_ id: Identifier<Session>, as proof: DeviceProof, from origin: Origin) async throws(ServiceError)

@@ -172,6 +172,17 @@ public enum LoginBond: Hashable, Sendable {
         }
     }
 
+    /// The weakest bonds that a client can be allowed.
+    public enum Minimum: String, CaseIterable, Sendable {
+        /// Any: a login can be a single act, which the end of the phone does not undo.
+        case none
+        /// Every session ends with that of the phone.
+        case session
+    }
+
+    /// Whether the bond is as strong as a client demands.
+    public func meets(_ minimum: Minimum) -> Bool { self != .none || minimum == .none }
+
     /// The shortest time between two answers.
     public static let pingMin = Duration.seconds(60)
     /// The longest time between two answers. The bond `session` is for more.

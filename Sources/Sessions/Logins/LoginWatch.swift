@@ -18,7 +18,7 @@ public final class LoginWatch: Sendable {
     private static let linger = Duration.seconds(2)
 
     private struct State {
-        var waiting: [Int: (subject: Subject, continuation: CheckedContinuation<Void, Never>)] = [:]
+        var waiting: [Int: (subject: Subject, continuation: CheckedContinuation<Bool, Never>)] = [:]
         var lastTicket = 0
         var feed: RevocationFeed?
         var isFollowing = false
@@ -44,21 +44,25 @@ public final class LoginWatch: Sendable {
 
     /// Waits until a session ends or something else changes about its login, at most for `duration`.
     public func pause(for sessionID: Identifier<Session>, atMost duration: Duration) async {
-        await wait(.login(sessionID), atMost: duration)
+        _ = await wait(.login(sessionID), atMost: duration)
     }
 
     /// Wakes the requests that wait for one of those.
-    func wake(_ subjects: Set<Subject>) {
+    ///
+    /// - Parameter isEnd: whether a session has ended, which may be that of a request.
+    func wake(_ subjects: Set<Subject>, isEnd: Bool = false) {
         let woken = state.withLock { state in
             let tickets = state.waiting.filter { subjects.contains($0.value.subject) }.keys
             return tickets.compactMap { state.waiting.removeValue(forKey: $0)?.continuation }
         }
-        for continuation in woken { continuation.resume() }
+        for continuation in woken { continuation.resume(returning: isEnd) }
     }
 
     /// Calls `look` until it has something new, at most for `patience` or until the task is cancelled. Returns what it saw last.
+    ///
+    /// - Parameter isAdmitted: whether the request may go on, which is asked when a session has ended. False ends the wait.
     func next<Value: Sendable>(
-        _ subject: Subject, patience: Duration,
+        _ subject: Subject, patience: Duration, while isAdmitted: () async -> Bool = { true },
         _ look: () async throws(ServiceError) -> (value: Value, isNew: Bool)
     ) async throws(ServiceError) -> Value {
         let deadline = now() + patience
@@ -66,20 +70,19 @@ public final class LoginWatch: Sendable {
             let seen = try await look()
             let left = deadline - now()
             if seen.isNew || left <= .zero || Task.isCancelled { return seen.value }
-            await wait(subject, atMost: min(left, Self.pause))
+            let mayHaveEnded = await wait(subject, atMost: min(left, Self.pause))
+            if mayHaveEnded, await !isAdmitted() { return seen.value }
         }
     }
 
-    private func wait(_ subject: Subject, atMost duration: Duration) async {
+    /// Waits. Returns whether the end of a session has ended the wait.
+    private func wait(_ subject: Subject, atMost duration: Duration) async -> Bool {
         let ticket = state.withLock { state in
             state.lastTicket += 1
             return state.lastTicket
         }
-        let alarm = Task { [self] in
-            await sleep(duration)
-            end(ticket)
-        }
-        await withTaskCancellationHandler {
+        var alarm: Task<Void, Never>?
+        let mayHaveEnded = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let feed = state.withLock { state -> RevocationFeed? in
                     state.waiting[ticket] = (subject, continuation)
@@ -87,17 +90,23 @@ public final class LoginWatch: Sendable {
                     state.isFollowing = state.feed != nil
                     return state.feed
                 }
+                // It begins after the registration, so that it always finds it.
+                alarm = Task { [self] in
+                    await sleep(duration)
+                    end(ticket)
+                }
                 if Task.isCancelled { end(ticket) }
                 if let feed { Task { await self.read(feed) } }
             }
         } onCancel: {
             end(ticket)
         }
-        alarm.cancel()
+        alarm?.cancel()
+        return mayHaveEnded
     }
 
     private func end(_ ticket: Int) {
-        state.withLock { $0.waiting.removeValue(forKey: ticket) }?.continuation.resume()
+        state.withLock { $0.waiting.removeValue(forKey: ticket) }?.continuation.resume(returning: false)
     }
 
     /// Wakes requests by the feed, for as long as there are any.
@@ -132,13 +141,13 @@ public final class LoginWatch: Sendable {
 
     private func wake(_ revocation: Revocation) {
         if let sessionID = revocation.sessionID {
-            wake([.login(sessionID)])
-            if let userID = revocation.userID { wake([.user(userID)]) }
+            wake([.login(sessionID)], isEnd: true)
+            if let userID = revocation.userID { wake([.user(userID)], isEnd: true) }
         } else {
             // A cut through many sessions: everything is looked at again.
             wakeAll()
         }
     }
 
-    private func wakeAll() { wake(Set(state.withLock { $0.waiting.values.map(\.subject) })) }
+    private func wakeAll() { wake(Set(state.withLock { $0.waiting.values.map(\.subject) }), isEnd: true) }
 }

@@ -199,7 +199,7 @@ public final class PasskeyService: UseCase {
         let now = context.clock.now
         guard now < proof.token.goodUntil else { throw .passkeyRefused(.wrongChallenge) }
         let start = try logins.starting(
-            request, authenticationMethods: proof.outcome.authenticationMethods, from: origin, at: now)
+            request, by: .passkey, authenticationMethods: proof.outcome.authenticationMethods, from: origin, at: now)
         let login = proof.login
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.openSession(by: login, clientID: request.clientID, deviceID: request.device.id) {

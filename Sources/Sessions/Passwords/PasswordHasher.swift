@@ -13,37 +13,27 @@ public final class PasswordHasher: Sendable {
     /// A password that has waited this long is not hashed any more, because its request was answered 503 meanwhile.
     static let waitMax = Duration.seconds(10)
 
-    /// The origin of a password.
-    public enum Requester: Hashable, Sendable {
-        /// A login, which needs no secret but the password.
-        case anonymous
-        /// A request with another secret of that user: a token of a session, or a password reset token.
-        case user(Identifier<User>)
-
-        var priority: Priority {
-            switch self {
-            case .anonymous: .anonymous
-            case .user: .users
-            }
-        }
-    }
-
-    /// The queue of a password: a flood of logins leaves the queue of users free, which is served first.
-    public enum Priority: String, CaseIterable, Sendable {
-        case users
-        case anonymous = "anybody"
+    /// What comes of the wait of a password.
+    private enum Turn: Sendable {
+        case hash
+        /// It has waited for too long.
+        case late
+        /// Another password has its place.
+        case displaced
     }
 
     private struct Work: Sendable {
         let since: ContinuousClock.Instant
-        /// Gets whether the work is in time.
-        let run: @Sendable (Bool) -> Void
+        /// Gets what comes of the wait. The second parameter frees the place, before the result is handed over.
+        let run: @Sendable (Turn, () -> Void) -> Void
     }
 
     private struct State {
-        var turns: PasswordHashQueue<Work>
-        /// The queues that hash nothing at present.
+        var queue: PasswordHashQueue<Work>
+        /// The threads that hash nothing at present.
         var idle: [DispatchQueue]
+        /// How many passwords of each priority were refused a place, or have lost it.
+        var refused: [Priority: Int] = [:]
     }
 
     private let scrypt: Scrypt
@@ -59,13 +49,19 @@ public final class PasswordHasher: Sendable {
         self.scrypt = scrypt
         state = Locked(
             State(
-                turns: PasswordHashQueue<Work>(pendingMax: pendingMax),
+                queue: PasswordHashQueue<Work>(pendingMax: pendingMax),
                 idle: (0..<max(1, width)).map { DispatchQueue(label: "password-hasher-\($0)") }))
         self.now = now
     }
 
     /// How many passwords of that priority wait, or are being hashed.
-    public func pending(_ priority: Priority) -> Int { state.withLock { $0.turns.pending(priority) } }
+    public func pending(_ priority: Priority) -> Int { state.withLock { $0.queue.pending(priority) } }
+
+    /// How many passwords of that priority were refused a place in the queue, or have lost it to another one.
+    public func refused(_ priority: Priority) -> Int { state.withLock { $0.refused[priority, default: 0] } }
+
+    /// Whether a password that comes now has to wait.
+    var isBusy: Bool { state.withLock { $0.idle.isEmpty } }
 
     /// The error in a new password, as the end of a sentence that begins with its name; nil if it is valid.
     public static func problem(with password: String) -> String? {
@@ -77,7 +73,7 @@ public final class PasswordHasher: Sendable {
     }
 
     /// The PHC string of a password that `problem` has passed.
-    public func hash(_ password: String, for requester: Requester = .anonymous) async throws(ServiceError) -> String {
+    func hash(_ password: String, for requester: Requester) async throws(ServiceError) -> String {
         let bytes = Array(Text.normalized(password).utf8)
         return try await run(for: requester) { [scrypt] in try? scrypt.hash(bytes) }
     }
@@ -88,17 +84,17 @@ public final class PasswordHasher: Sendable {
     }
 
     /// Returns true if `password` matches the hash `phc`. A nil `phc` takes the same time and returns false, so that a caller
-    /// cannot distinguish an unknown user from a wrong password. Throws `overloaded`.
+    /// cannot distinguish an unknown user from a wrong password. Throws `passwordQueueFull` and `overloaded`.
     ///
     /// The hash of another system is verified beside a scrypt of nothing: the answer waits for the longer of the two, which is
     /// the scrypt, so that the duration does not tell imported users from others.
-    public func verify(
-        _ password: String, against phc: String?, for requester: Requester = .anonymous
+    func verify(
+        _ password: String, against phc: String?, for requester: Requester
     ) async throws(ServiceError) -> Bool {
         let bytes = Array(Text.normalized(password).utf8)
         let isPossible = bytes.count <= Self.byteCountMax && !bytes.contains(0)
         let work = isPossible ? bytes : []
-        return try await run(for: requester) { [scrypt] () -> Bool? in
+        let isRight = try await run(for: requester) { [scrypt] () -> Bool? in
             // A password that no hash can have been made of costs the same and is wrong.
             guard isPossible, let phc else { return (try? scrypt.verifyAgainstNothing(work)).map { false } }
             if let foreign = ForeignPasswordHash(phc) {
@@ -109,6 +105,11 @@ public final class PasswordHasher: Sendable {
             }
             return try? scrypt.verify(work, against: phc)
         }
+        if !isRight {
+            let now = now()
+            state.withLock { $0.queue.noteWrong(from: requester, at: now) }
+        }
+        return isRight
     }
 
     /// Returns true if the hash has weaker parameters than the current ones and should be replaced.
@@ -131,37 +132,59 @@ public final class PasswordHasher: Sendable {
         return hasWaited.withLock { $0 } ? isRight.withLock { $0 } : nil
     }
 
-    /// The result of `work`; overloaded when there is none, or when its turn comes too late.
+    /// The result of `work`. Throws `passwordQueueFull` if it has no place in the queue, and `overloaded` if its turn comes too
+    /// late or it has no result.
     private func run<Value: Sendable>(
         for requester: Requester, _ work: @escaping @Sendable () -> Value?
     ) async throws(ServiceError) -> Value {
         // The request may have been answered 503 before this password of several.
         if Task.isCancelled { throw .overloaded }
-        guard state.withLock({ $0.turns.admit(requester) }) else { throw .overloaded }
-        defer { state.withLock { $0.turns.leave(requester) } }
         let start = now()
-        let value: Value? = await withCheckedContinuation { (continuation: CheckedContinuation<Value?, Never>) in
-            let waiting = Work(since: start) { isInTime in continuation.resume(returning: isInTime ? work() : nil) }
-            let idle = state.withLock { state in
-                state.turns.append(waiting, of: requester)
-                return state.idle.popLast()
+        let result = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Result<Value, ServiceError>, Never>) in
+            let waiting = Work(since: start) { turn, leave in
+                let result: Result<Value, ServiceError> =
+                    switch turn {
+                    case .hash: work().map { .success($0) } ?? .failure(.overloaded)
+                    case .late: .failure(.overloaded)
+                    case .displaced: .failure(.passwordQueueFull)
+                    }
+                leave()
+                continuation.resume(returning: result)
             }
+            let (rejected, idle) = state.withLock { state in
+                let rejected = Self.enter(waiting, of: requester, &state)
+                return (rejected, state.idle.popLast())
+            }
+            rejected?.run(.displaced) {}
             if let idle { idle.async { self.takeTurns(on: idle) } }
         }
-        guard let value else { throw .overloaded }
-        return value
+        return try result.get()
     }
 
-    /// Hashes on `queue` until no password waits.
-    private func takeTurns(on queue: DispatchQueue) {
-        while let (work, priority) = state.withLock({ state in
-            let next = state.turns.next()
-            if next == nil { state.idle.append(queue) }
+    /// Has `work` wait. Returns the work that gets no turn: one that has lost its place, or this one.
+    private static func enter(_ work: Work, of requester: Requester, _ state: inout State) -> Work? {
+        switch state.queue.admit(work, of: requester, at: work.since) {
+        case .waiting(_, displaced: nil): return nil
+        case .waiting(let priority, displaced: let displaced?):
+            state.refused[priority, default: 0] += 1
+            return displaced
+        case .refused(let priority):
+            state.refused[priority, default: 0] += 1
+            return work
+        }
+    }
+
+    /// Hashes on `thread` until no password waits.
+    private func takeTurns(on thread: DispatchQueue) {
+        while let (work, place) = state.withLock({ state in
+            let next = state.queue.next()
+            if next == nil { state.idle.append(thread) }
             return next
         }) {
             let isInTime = now() - work.since <= Self.waitMax
-            if isInTime { state.withLock { $0.turns.taken(by: priority) } }
-            work.run(isInTime)
+            if isInTime { state.withLock { $0.queue.taken(by: place.priority) } }
+            work.run(isInTime ? .hash : .late) { state.withLock { $0.queue.leave(place) } }
         }
     }
 }

@@ -45,8 +45,9 @@ public struct PasswordRules: Hashable, Sendable {
             return .tooShort(min: lengthMin)
         }
         if let problem = PasswordHasher.problem(with: password) { return .unusable(problem) }
-        let folded = Text.key(password)
-        for word in ([username].compactMap(\.self) + Self.serviceWords + ownWords).map(Text.key) where word.count > 2 {
+        let folded = Text.folded(password)
+        for word in ([username].compactMap(\.self) + Self.serviceWords + ownWords).map(Text.folded)
+        where word.count > 2 {
             if Self.isOnlyPadding(folded, around: word) { return .isName }
         }
         return CommonPasswords.contains(folded) ? .tooCommon : nil

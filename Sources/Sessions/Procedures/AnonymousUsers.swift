@@ -20,15 +20,18 @@ extension Store {
     ) async throws(StoreError) -> Outcome? {
         try await write(.accounts) { (transaction) throws(TransactionError) in
             guard var naming = try transaction.naming(of: userID, by: login, asking: sessionID) else { return nil }
-            let wasAnonymous = naming.change.user.isAnonymous
+            let old = naming.change.user
             let outcome = decide(&naming)
-            guard wasAnonymous, !naming.change.user.isAnonymous else { return outcome }
+            guard old.isAnonymous, !naming.change.user.isAnonymous else { return outcome }
             let identity = Identity(login.key, userID: userID, linkedAt: login.at)
             let written = [transaction.insert(login.token), transaction.insert(identity)]
             transaction.update(naming.change.user)
             for answer in written {
                 guard try answer.value() else { throw .overtaken }
             }
+            let known = try transaction.userSources(of: [userID]).value().first
+            transaction.replace(
+                login.sources(ofNamed: naming.change.user, before: old, known ?? UserSources(of: old, from: .user)))
             transaction.append(naming.change.events)
             return outcome
         }
@@ -126,6 +129,7 @@ extension StoreTransaction {
             deleteFailedAttempts(of: user.id)
             deleteIdentities(of: user.id)
             deletePasskeys(of: user.id)
+            deleteUserSources(of: user.id)
             try noteDeletion(of: user.id, at: now)
             deleteUser(user.id)
             events.append(AuditEvent(.userDeleted, at: now, by: .system, userID: user.id, reason: "anonymous"))
@@ -145,8 +149,8 @@ extension StoreTransaction {
         let namesakes = login.newUsers.map { user(.username($0.username)) }
         guard let user = try found.0.value() else { return nil }
         var owner = try identity.value()?.userID
-        if owner == nil, let meant = login.meant(of: try candidates?.value() ?? []), meant.id != userID,
-            login.mayLink(meant, having: try identities(of: meant.id).value())
+        if owner == nil, let meant = try meant(by: login, among: try candidates?.value() ?? []), meant.id != userID,
+            let access = try access(to: meant.id).value(), login.mayLink(meant, having: access)
         {
             owner = meant.id
         }

@@ -33,7 +33,7 @@ extension Store {
             collection.isNameTaken = isNameTaken
             let outcome = decide(&collection)
             if let opening = collection.opening, let session = opening.session {
-                try transaction.insert(session, of: opening, replacing: previous)
+                try transaction.insert(session, of: opening, by: invitation, replacing: previous)
             }
             let events = try transaction.write(collection.change, over: login, by: origin)
             transaction.append(
@@ -44,15 +44,19 @@ extension Store {
 }
 
 extension StoreTransaction {
-    /// Writes the session, and before it its user, if the enrolment makes one.
+    /// Writes the session, and before it its user, if the enrolment makes one. An account without a password opens to whoever
+    /// has the invitation.
     fileprivate func insert(
-        _ session: Session, of opening: SessionOpening, replacing previous: Session?
+        _ session: Session, of opening: SessionOpening, by invitation: Invitation, replacing previous: Session?
     ) throws(TransactionError) {
         if opening.arrival == .new {
             guard try insert(opening.user).value() else { throw .overtaken }
+            replace(UserSources(of: opening.user, by: invitation))
+        } else if opening.user.passwordHash == nil {
+            try noteAccess(to: opening.user, from: .invitation)
         }
         if let previous { end(previous.id, .init(reason: .replaced, at: session.renewedAt)) }
         insert(session)
-        if let previous { try moveBonds(from: previous.id, to: session.id, at: session.renewedAt) }
+        if let previous { try moveBonds(from: previous, to: session.id, at: session.renewedAt) }
     }
 }

@@ -21,21 +21,23 @@ extension Store {
             let browser = browserID.map { transaction.sessionForUpdate($0) }
             let used = token.map { transaction.isUsed($0) }
             let answered = hash.map { transaction.login(code: $0) }
-            let known = found.catalogue
+            let (known, shown) = (found.catalogue, try browser?.value() ?? nil)
             var approval = LoginApproval(
                 user: found.user, arrival: found.arrival, isReplay: found.isReplay,
                 isRequestSpent: try used?.value() ?? false, answered: try answered?.value() ?? nil,
                 passkey: found.passkeyLogin?.passkey,
                 client: known.clients[clientID], settings: known.settings,
-                browserClient: known.clients[Client.browserID], browser: try browser?.value() ?? nil)
+                browserClient: known.clients[Client.browserID], browser: shown)
+            if let shown {
+                approval.browserPhone = try transaction.phoneState(of: shown, known)
+                approval.browserPhones = try transaction.browserPhones(of: shown, known)
+            }
             let outcome = decide(&approval)
             if approval.login != nil || approval.started != nil || approval.kept != nil {
                 if let token, try !transaction.insert(token).value() { throw .overtaken }
                 try transaction.writeProof(of: found, passkey: approval.passkey)
             }
-            if let browserID, let ending = approval.ended { transaction.end(browserID, ending) }
-            if let session = approval.started { transaction.insert(session) }
-            if let session = approval.kept { transaction.replace(session) }
+            try transaction.writeBrowser(of: approval)
             if let login = approval.login { transaction.insert(login) }
             transaction.append(approval.events, known)
             return outcome
@@ -53,20 +55,23 @@ extension Store {
         let scope = TransactionScope(.sessions, queue: known.userID.bytes.last ?? 0)
         return try await write(scope) { (transaction) throws(TransactionError) in
             let user = transaction.userForUpdate(.id(place.userID))
+            // The code was used before: the session that it has started may end, and others with it.
+            let ending = try known.codeUsedAt == nil ? nil : transaction.lock([known.id])
             let (previous, started) = (
                 transaction.livingSessionForUpdate(at: place), transaction.sessionForUpdate(known.id)
             )
-            let phone = known.phoneID.map { transaction.session($0) }
+            let phoneLogin = try known.isByPhone ? transaction.loginSession(.session(known.id)).value() : nil
+            let phone = phoneLogin?.claim.map { transaction.session($0.sessionID) }
             let (login, catalogue) = (transaction.loginForUpdate(known.id), transaction.catalogue())
             guard let user = try user.value(), let login = try login.value(), login.codeHash == hash else { return nil }
             let current = try catalogue.value()
             var exchange = CodeExchange(
-                login: login, started: try started.value(), phone: try phone?.value() ?? nil,
+                login: login, started: try started.value(), phoneLogin: phoneLogin, phone: try phone?.value() ?? nil,
                 opening: SessionOpening(
                     user: user, client: current.clients[login.clientID], settings: current.settings,
                     previous: try previous.value()))
             let outcome = decide(&exchange)
-            try transaction.write(exchange, of: login, current)
+            try transaction.write(exchange, of: login, current, ending)
             return outcome
         }
     }
@@ -93,9 +98,19 @@ extension Store {
 }
 
 extension StoreTransaction {
+    /// Writes what has become of the session of the browser.
+    func writeBrowser(of approval: LoginApproval) throws(TransactionError) {
+        if let browser = approval.browser, let ending = approval.ended {
+            end(browser.id, ending)
+            try noteEnd(of: browser, ending.reason, at: ending.at)
+        }
+        if let session = approval.started { insert(session) }
+        if let session = approval.kept { replace(session) }
+    }
+
     /// Writes what an exchange decided about `login`.
     fileprivate func write(
-        _ exchange: CodeExchange, of login: Login, _ catalogue: Catalogue
+        _ exchange: CodeExchange, of login: Login, _ catalogue: Catalogue, _ known: LockedSessions?
     ) throws(TransactionError) {
         if let session = exchange.opening.session {
             if let previous = exchange.opening.previous {
@@ -103,14 +118,16 @@ extension StoreTransaction {
             }
             insert(session)
             if let previous = exchange.opening.previous {
-                try moveBonds(from: previous.id, to: session.id, at: session.renewedAt)
+                try moveBonds(from: previous, to: session.id, at: session.renewedAt)
             }
         }
         var events = exchange.opening.events
         if let ending = exchange.ending {
+            guard var locked = known else { throw .overtaken }
             end(login.id, ending)
             let origin = events.first.map(Origin.init) ?? .system
-            events += try endDependents(of: login.id, ofClient: login.clientID, ending, by: origin)
+            events += try endDependents(
+                of: login.id, ofClient: login.clientID, ending, in: &locked, by: origin)
         }
         if exchange.login != login { update(exchange.login) }
         append(events, catalogue)

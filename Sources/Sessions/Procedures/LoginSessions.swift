@@ -10,16 +10,28 @@ public struct LoginChange: Sendable {
     public let claimant: SessionRecord?
     /// The session that the login has started; nil: none, or no longer.
     public let started: Session?
+    /// The living sessions of the login: its own, those that the session of its browser answered, and that of the browser.
+    public let sessions: [Session]
     /// The client of the login; nil when it was deleted.
     public let client: Client?
     /// The settings of this moment.
     public let settings: Settings
-    /// How the session that the login has started ends; nil: it does not.
+    /// How the sessions of the login end; nil: they do not.
     public var ending: Session.Ending?
-    /// The phone on which the session that the login has started depends from now on; nil: that of before.
+    /// The phone on which the sessions of the login depend from now on; nil: that of before.
     public var movesTo: Identifier<Session>?
+    /// The sessions that are locked.
+    fileprivate(set) var locked: LockedSessions
     /// The audit events of the same transaction.
     public var events: [AuditEvent] = []
+}
+
+/// A login, and the phone on which it depends, read together.
+public struct LoginWithPhone: Hashable, Sendable {
+    /// The login.
+    public let login: LoginSession
+    /// The session of the phone that has claimed the login; nil: it depends on none, or the session is forgotten.
+    public let claimant: SessionRecord?
 }
 
 /// The start of the session of a login, inside a transaction.
@@ -58,6 +70,54 @@ extension Store {
         try await read(.short) { (reader) throws(TransactionError) in try reader.loginSession(key).value() }
     }
 
+    /// The login with that id and its phone; nil if there is none.
+    public func loginWithPhone(_ id: Identifier<Session>) async throws(StoreError) -> LoginWithPhone? {
+        try await read(.short) { (reader) throws(TransactionError) in
+            guard var login = try reader.loginSession(.id(id)).value() else { return nil }
+            while let claim = login.claimOfSession {
+                // The login is read again after the session: PostgreSQL reads them at two moments, and a session of the phone that
+                // another one has replaced in between does not end the login.
+                let (session, user) = (reader.session(claim.sessionID), reader.user(.id(claim.userID)))
+                let (again, catalogue) = (reader.loginSession(.id(id)), reader.catalogue())
+                let claimant = try reader.record(of: session.value(), user.value(), try catalogue.value())
+                guard let present = try again.value() else { return nil }
+                if present.claim?.sessionID == claim.sessionID {
+                    return LoginWithPhone(login: present, claimant: claimant)
+                }
+                login = present
+            }
+            return LoginWithPhone(login: login, claimant: nil)
+        }
+    }
+
+    /// Those of the newest `limit` logins of a user that are not over, with their phones, the newest first. An invitation that
+    /// waits for a further phone is for no phone that is there.
+    public func livingLogins(
+        ofUser userID: Identifier<User>, limit: Int
+    ) async throws(StoreError) -> [LoginWithPhone] {
+        try await read(.long) { (reader) throws(TransactionError) in
+            let newest = reader.loginSessions(ofUser: userID, state: nil, after: nil, limit: limit)
+            let living = try newest.value().filter {
+                !$0.state.isFinal && ($0.kind != .enrolment || $0.claim != nil)
+            }
+            let claims = living.compactMap(\.claimOfSession)
+            if claims.isEmpty { return living.map { LoginWithPhone(login: $0, claimant: nil) } }
+            let (sessions, users) = (
+                reader.sessions(Array(Set(claims.map(\.sessionID)))),
+                reader.users(Array(Set(claims.map(\.userID))), named: [])
+            )
+            let catalogue = try reader.catalogue().value()
+            let owners = Dictionary(try users.value().map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+            var claimants: [Identifier<Session>: SessionRecord] = [:]
+            for session in try sessions.value() {
+                claimants[session.id] = try reader.record(of: session, owners[session.userID], catalogue)
+            }
+            return living.map { login in
+                LoginWithPhone(login: login, claimant: login.claimOfSession.flatMap { claimants[$0.sessionID] })
+            }
+        }
+    }
+
     /// The logins with a phone, the newest first: those that phones of a user have claimed or that invite the user, and
     /// those in a state, if given.
     public func loginSessions(
@@ -72,10 +132,17 @@ extension Store {
         return Page(found, limit: limit) { SessionCursor(startedAt: $0.startedAt, id: $0.id).description }
     }
 
-    /// The sessions that depend on that of a phone, as far as their logins know.
+    /// The sessions that depend on that of a phone, in the order of their ids.
     public func children(of phoneID: Identifier<Session>) async throws(StoreError) -> [Identifier<Session>] {
         try await read(.short) { (reader) throws(TransactionError) in
-            try reader.loginSessions(ofPhone: phoneID).value().filter(\.isLoggedIn).map(\.id)
+            var ids: Set<Identifier<Session>> = []
+            for login in try reader.loginSessions(ofPhone: phoneID).value() where login.isLoggedIn {
+                ids.formUnion(try reader.sessionIDs(of: login))
+            }
+            if ids.isEmpty { return [] }
+            let found = try reader.sessions(Array(ids)).value()
+            return found.filter { $0.ending == nil && $0.phoneID == phoneID }.map(\.id)
+                .sorted { $0.words < $1.words }
         }
     }
 
@@ -136,7 +203,7 @@ extension Store {
                 if let previous { transaction.end(previous.id, .init(reason: .replaced, at: session.renewedAt)) }
                 transaction.insert(session)
                 if let previous {
-                    try transaction.moveBonds(from: previous.id, to: session.id, at: session.renewedAt)
+                    try transaction.moveBonds(from: previous, to: session.id, at: session.renewedAt)
                 }
             }
             let events = try transaction.write(collection.change, over: login, by: origin)
@@ -147,6 +214,23 @@ extension Store {
     }
 }
 
+extension LoginSession {
+    /// The claim of the phone with the session on which the login depends; nil: it depends on none.
+    fileprivate var claimOfSession: Claim? { state.isFinal || kind == .enrolment ? nil : claim }
+}
+
+extension StoreReader {
+    /// The record of a session with the phone on which it depends itself.
+    fileprivate func record(
+        of session: Session?, _ user: User?, _ catalogue: Catalogue
+    ) throws(TransactionError) -> SessionRecord? {
+        guard let session else { return nil }
+        var record = catalogue.record(of: session, user)
+        record.phone = try phoneState(of: session, catalogue)
+        return record
+    }
+}
+
 extension StoreTransaction {
     /// Locks a login, and before it the sessions that an act on it may change: the phones, then the session that it has started.
     /// Nil if the login is gone.
@@ -154,13 +238,16 @@ extension StoreTransaction {
         of known: LoginSession, phone phoneID: Identifier<Session>?
     ) throws(TransactionError) -> LoginChange? {
         let claimantID = known.claim?.sessionID
-        let phones = Set([phoneID, claimantID].compactMap(\.self)).sorted { $0.words < $1.words }
-        var found: [Identifier<Session>: Session] = [:]
-        let answers = (phones.filter { $0 != known.id } + [known.id]).map { sessionForUpdate($0) }
-        for answer in answers { if let session = try answer.value() { found[session.id] = session } }
+        let phones = Set([phoneID, claimantID].compactMap(\.self))
+        var found = LockedSessions()
+        if known.hasLetIn {
+            found = try lock([known.id], after: phones)
+        } else {
+            for ids in [phones.subtracting([known.id]), [known.id]] { try lock(ids, in: &found) }
+        }
         let (locked, catalogue) = (loginSessionForUpdate(known.id), catalogue())
         guard let login = try locked.value() else { return nil }
-        if login.claim?.sessionID != claimantID { throw .overtaken }
+        if login.claim?.sessionID != claimantID || login.hasLetIn != known.hasLetIn { throw .overtaken }
         let current = try catalogue.value()
         var records: [Identifier<Session>: SessionRecord] = [:]
         for sessionID in phones {
@@ -168,9 +255,11 @@ extension StoreTransaction {
             records[sessionID] = current.record(of: session, try user(.id(session.userID)).value())
             records[sessionID]?.phone = try phoneState(of: session, current)
         }
+        let sessions = try login.hasLetIn ? sessionIDs(of: login).compactMap { found[$0] } : []
         return LoginChange(
             login: login, phone: phoneID.flatMap { records[$0] }, claimant: claimantID.flatMap { records[$0] },
-            started: found[known.id], client: current.clients[login.clientID], settings: current.settings)
+            started: found[known.id], sessions: sessions.filter { $0.ending == nil && $0.isOf(login) },
+            client: current.clients[login.clientID], settings: current.settings, locked: found)
     }
 
     /// Writes what a change decided about `login`. Returns the events, with those of what ends with it.
@@ -178,13 +267,11 @@ extension StoreTransaction {
         _ change: LoginChange, over login: LoginSession, by origin: Origin
     ) throws(TransactionError) -> [AuditEvent] {
         if change.login != login { update(change.login) }
-        guard let session = change.started, session.ending == nil else { return change.events }
         if let ending = change.ending {
-            end(session.id, ending)
-            let dependents = try endDependents(of: session.id, ofClient: session.clientID, ending, by: origin)
-            return change.events + dependents
+            var locked = change.locked
+            return change.events + (try endSessions(of: login, ending, in: &locked, by: origin))
         }
-        if let phoneID = change.movesTo { try setPhone(phoneID, of: session.id) }
+        if let phoneID = change.movesTo { try setPhone(phoneID, of: login) }
         return change.events
     }
 }

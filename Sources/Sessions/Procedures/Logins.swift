@@ -76,7 +76,8 @@ extension Store {
             let isForgotten = try tombstones.value().isEmpty
             guard known != nil || isForgotten else { return nil }
             let login = FoundLogin(
-                user: known ?? user, arrival: known == nil ? .new : .known, previous: try previous.value(),
+                user: known ?? user, arrival: known == nil ? .new : .known,
+                sources: known == nil ? UserSources(of: user, from: .user) : nil, previous: try previous.value(),
                 catalogue: try catalogue.value())
             return try transaction.open(login, clientID: clientID, decide)
         }
@@ -94,6 +95,8 @@ struct FoundLogin {
     var isReplay = false
     /// Whether the identity of the login names a user that was anonymous.
     var namesUser = false
+    /// The sources to write: those of a new user, or those that the link changes.
+    var sources: UserSources?
     let previous: Session?
     let catalogue: Catalogue
 }
@@ -114,7 +117,7 @@ extension StoreTransaction {
             try writeProof(of: login, passkey: opening.passkey)
             insert(session)
             if let previous = login.previous {
-                try moveBonds(from: previous.id, to: session.id, at: session.startedAt)
+                try moveBonds(from: previous, to: session.id, at: session.startedAt)
             }
             if let check = opening.providerCheck { replace(check) }
         } else if let session = opening.continued, let previous = login.previous {
@@ -134,6 +137,7 @@ extension StoreTransaction {
             try insertNews(of: identityLogin, login)
         } else if login.arrival == .new {
             guard try insert(login.user).value() else { throw .overtaken }
+            if let sources = login.sources { replace(sources) }
         }
         if let (passkeyLogin, _) = login.passkeyLogin, let passkey {
             guard try insert(passkeyLogin.token).value() else { throw .overtaken }
@@ -174,6 +178,7 @@ extension StoreTransaction {
         }
         if login.arrival == .new { written.append(insert(login.user)) }
         if login.namesUser { update(login.user) }
+        if let sources = login.sources { replace(sources) }
         for answer in written {
             guard try answer.value() else { throw .overtaken }
         }
@@ -187,34 +192,37 @@ extension StoreTransaction {
         let (used, identity) = (isUsed(login.token), identity(login.key))
         let candidates = login.linkingKey.map { users(withAddress: $0, limit: IdentityLogin.namesakesMax) }
         let known = try identity.value()
-        let meant = known == nil ? login.meant(of: try candidates?.value() ?? []) : nil
+        let meant = known == nil ? try meant(by: login, among: try candidates?.value() ?? []) : nil
         // The remaining requests take one round trip. A new user has no session.
         let owner = (known?.userID ?? meant?.id).map { id in
-            (userForUpdate(.id(id)), identities(of: id), place(id).map { livingSessionForUpdate(at: $0) })
+            (userForUpdate(.id(id)), place(id).map { livingSessionForUpdate(at: $0) })
         }
+        let ways = meant.map { access(to: $0.id) }
         let namesakes = known == nil ? login.newUsers.map { user(.username($0.username)) } : []
         let catalogue = catalogue()
         func found(
-            _ user: User, _ arrival: SessionOpening.Arrival, previous: Session?
+            _ user: User, _ arrival: SessionOpening.Arrival, _ sources: UserSources?, previous: Session?
         ) throws(TransactionError) -> FoundLogin {
             var named = user
             named.isAnonymous = false
             return FoundLogin(
                 user: named, arrival: arrival, identityLogin: login, isReplay: try used.value(),
-                namesUser: user.isAnonymous, previous: previous, catalogue: try catalogue.value())
+                namesUser: user.isAnonymous, sources: sources, previous: previous, catalogue: try catalogue.value())
         }
         if known != nil {
             guard let owner, let user = try owner.0.value() else { throw .corrupted("an identity has no user") }
-            return try found(user, .known, previous: try owner.2?.value() ?? nil)
+            return try found(user, .known, nil, previous: try owner.1?.value() ?? nil)
         }
         // Of two concurrent logins that link the same user, the second reads the identity that the first has linked.
-        if let owner, let user = login.meant(of: try [owner.0.value()].compactMap(\.self)),
-            login.mayLink(user, having: try owner.1.value())
+        if let owner, let user = try owner.0.value(), let access = try ways?.value(),
+            login.mayLink(user, having: access)
         {
-            return try found(user, .linked, previous: try owner.2?.value() ?? nil)
+            let sources = access.sources.linked
+            return try found(
+                user, .linked, sources == access.sources ? nil : sources, previous: try owner.1?.value() ?? nil)
         }
         for (user, namesake) in zip(login.newUsers, namesakes) where try namesake.value() == nil {
-            return try found(user, .new, previous: nil)
+            return try found(user, .new, login.sources(of: user), previous: nil)
         }
         return nil
     }

@@ -36,15 +36,17 @@ extension Store {
                         client: change.client, settings: change.settings,
                         browserClient: current.clients[Client.browserID], browser: browser)
                 })
+            if let browser {
+                collection.approval?.browserPhone = try transaction.phoneState(of: browser, current)
+                collection.approval?.browserPhones = try transaction.browserPhones(of: browser, current)
+            }
             let outcome = decide(&collection)
             var events = try transaction.write(collection.change, over: change.login, by: origin)
             if let approval = collection.approval {
                 events += approval.events
                 if let login = approval.login {
                     if let token, try !transaction.insert(token).value() { throw .overtaken }
-                    if let browserID, let ending = approval.ended { transaction.end(browserID, ending) }
-                    if let session = approval.started { transaction.insert(session) }
-                    if let session = approval.kept { transaction.replace(session) }
+                    try transaction.writeBrowser(of: approval)
                     transaction.complete(login)
                 }
             }

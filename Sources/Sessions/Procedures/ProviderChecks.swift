@@ -32,10 +32,10 @@ extension Store {
     ) async throws(StoreError) -> Outcome? {
         try await write(.sessions) { (transaction) throws(TransactionError) in
             // Locks the session before its check, in the order of every call that ends a session.
-            let found = (transaction.sessionForUpdate(id), transaction.providerCheckForUpdate(of: id))
-            let catalogue = transaction.catalogue()
-            let check = try found.1.value()
-            guard let old = try found.0.value() else {
+            var locked = try transaction.lock([id])
+            let (found, catalogue) = (transaction.providerCheckForUpdate(of: id), transaction.catalogue())
+            let check = try found.value()
+            guard let old = locked[id] else {
                 if check != nil { transaction.deleteProviderCheck(of: id) }
                 return nil
             }
@@ -54,7 +54,8 @@ extension Store {
             var events = edited.events
             if old.ending == nil, let ending = session.ending {
                 let origin = events.first.map(Origin.init) ?? .system
-                events += try transaction.endDependents(of: id, ofClient: old.clientID, ending, by: origin)
+                events += try transaction.endDependents(
+                    of: id, ofClient: old.clientID, ending, in: &locked, by: origin)
             }
             transaction.append(events, try catalogue.value())
             return outcome

@@ -1,10 +1,13 @@
 // Users: reading them, and changing one together with the user's sessions.
 
 extension Store {
-    /// Adds a user. False if the username is taken; nothing was written.
-    public func insertUser(_ user: User, events: [AuditEvent]) async throws(StoreError) -> Bool {
+    /// Adds a user of which every part comes from `source`. False if the username is taken; nothing was written.
+    public func insertUser(
+        _ user: User, from source: AccountSource, events: [AuditEvent]
+    ) async throws(StoreError) -> Bool {
         try await write(.nothing) { (transaction) throws(TransactionError) in
             guard try transaction.insert(user).value() else { return false }
+            transaction.replace(UserSources(of: user, from: source))
             transaction.append(events)
             return true
         }
@@ -80,8 +83,10 @@ extension StoreTransaction {
         let outcome = change(&edited)
         let effect = edited.effect(on: old, now: now)
         if let user = effect.written {
+            let sources = UserSources.depend(on: old, user) ? userSources(of: [user.id]) : nil
             if effect.isRefused(by: try namesake(of: user, before: old)) { return .usernameTaken }
             update(user)
+            if let sources { try note(sources, from: old, to: user, by: edited.source) }
         }
         var ended = 0
         var events = edited.events
@@ -97,18 +102,25 @@ extension StoreTransaction {
             let sessions = try sessions.value()
             ended += sessions.count
             events += edited.events(sessions, by: ending)
+            let origin = events.first.map(Origin.init) ?? .system
+            var locked = try lock(sessions, by: ending)
             if !ending.isOfAll, catalogue.clients[Client.browserID] != nil {
-                events += try endCompanions(of: sessions, by: ending, events.first)
+                for session in sessions {
+                    events += try endCompanions(
+                        of: session.id, ofClient: session.clientID, .init(reason: ending.reason, at: ending.at),
+                        except: ending.except, in: &locked, by: origin)
+                }
             }
             var living: [LoginSession]
             if let logins { living = logins } else { living = try bonds?.value() ?? [] }
-            events += try endBonds(in: &living, sessions, ending, by: events.first.map(Origin.init) ?? .system)
+            events += try endBonds(in: &living, sessions, ending, in: &locked, by: origin)
             logins = living
         }
         if edited.forgetsFailedAttempts { deleteFailedAttempts(of: old.id) }
         if effect.deletes {
             deleteIdentities(of: old.id)
             deletePasskeys(of: old.id)
+            deleteUserSources(of: old.id)
             try noteDeletion(of: old.id, at: now)
             deleteUser(old.id)
         }
@@ -116,19 +128,15 @@ extension StoreTransaction {
         return .done(outcome, endedSessions: ended)
     }
 
-    /// Ends the companions of sessions that end by their client or their device. Where all sessions of the user end, no companion
-    /// is left.
-    private func endCompanions(
-        of sessions: [EndedSession], by ending: UserChange.EndingSessions, _ cause: AuditEvent?
-    ) throws(TransactionError) -> [AuditEvent] {
-        let end = Session.Ending(reason: ending.reason, at: ending.at)
-        let origin = cause.map(Origin.init) ?? .system
-        var events: [AuditEvent] = []
-        for session in sessions {
-            events += try endCompanions(
-                of: session.id, ofClient: session.clientID, end, except: ending.except, by: origin)
-        }
-        return events
+    /// Locks those sessions, which have ended together, and all that can end with them. Where all sessions of the user end, no
+    /// other one is left than that which asks.
+    private func lock(
+        _ ended: [EndedSession], by ending: UserChange.EndingSessions
+    ) throws(TransactionError) -> LockedSessions {
+        if !ending.isOfAll { return try lock(Set(ended.map(\.id))) }
+        var locked = LockedSessions(isComplete: true)
+        if let asking = ending.except { try lock([asking], in: &locked) }
+        return locked
     }
 
     /// The user that has the name of `user`. Nil, without a request, if the name does not change.

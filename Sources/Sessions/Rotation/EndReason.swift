@@ -22,6 +22,17 @@ public enum EndReason: String, CaseIterable, Sendable {
     case presenceLost = "presence_lost"
     /// The user has said that another person logged in.
     case notMe = "not_me"
+
+    /// Whether an end for this reason goes to every session of the phone login that let the session in. All others end this
+    /// session alone.
+    var endsLogin: Bool {
+        switch self {
+        case .notMe, .parentEnded, .presenceLost, .revokedByAdmin: true
+        case .loggedOut, .replaced, .revokedByUser, .passwordChanged, .idleExpired, .maxLifetimeReached,
+            .refreshTokenReused, .userDeleted, .revokedByProvider, .recheckLost, .codeReused:
+            false
+        }
+    }
 }
 
 /// The reason for which a refresh was refused: the `reason` beside `invalid_grant` (RFC 6749 section 5.2).

@@ -49,6 +49,7 @@ public final class RefreshAttempt: Sendable {
         var refusedUserID: Identifier<User>?
         var grant: Result<TokenGrant, ServiceError>?
         var endsCompanions = false
+        var isEnding = false
     }
 
     /// The context, origin and time of the decision.
@@ -196,12 +197,17 @@ extension RefreshAttempt {
     }
 
     /// Records that the decision reads or writes rows of other sessions, so that it is made in a transaction of its own.
-    func noteCompanions() {
+    ///
+    /// - Parameter isEnding: whether the session ends by it, as far as the decision is known.
+    func noteCompanions(isEnding: Bool) {
         state.withLock { state in
             (state.verdict, state.grant) = (nil, nil)
-            state.endsCompanions = true
+            (state.endsCompanions, state.isEnding) = (true, isEnding)
         }
     }
+
+    /// Whether the session is known to end by a decision about other rows.
+    var isEnding: Bool { state.withLock { $0.isEnding } }
 
     /// Whether the decision is about rows of other sessions too.
     var endsCompanions: Bool { state.withLock { $0.endsCompanions } }

@@ -30,6 +30,8 @@ public struct Client: Hashable, Sendable, Identifiable {
         case backchannel = "urn:openid:params:grant-type:ciba"
         /// An ID token of an identity provider (RFC 8693).
         case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+        /// The app's own login screen: `POST /v1/login`, which is no grant of the token endpoint.
+        case login
     }
 
     /// The place of the refresh token.
@@ -128,7 +130,7 @@ public struct Client: Hashable, Sendable, Identifiable {
     /// Creates a client from its stored values.
     public init(
         id: String, name: String? = nil, authenticationMethod: AuthenticationMethod = .none,
-        secretHash: [UInt8]? = nil, keys: ClientKeys? = nil, grantTypes: [GrantType] = [.refreshToken],
+        secretHash: [UInt8]? = nil, keys: ClientKeys? = nil, grantTypes: [GrantType] = [.refreshToken, .login],
         scope: Scope = .empty,
         tokenStyle: TokenStyle = .separate, offlineSessionIdle: Duration? = nil, offlineSessionMax: Duration? = nil,
         accessTokenLifetime: Duration? = nil, refreshAfter: Duration? = nil, createdAt: Instant, epoch: Int64,

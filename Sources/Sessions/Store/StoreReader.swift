@@ -25,6 +25,9 @@ public protocol StoreReader {
     /// Anonymous users, in the order of their ids. Reads no other user.
     func anonymousUsers(after id: Identifier<User>?, limit: Int) -> Answer<[User]>
 
+    /// The sources of those users, in no order. A user that does not exist has none.
+    func userSources(of ids: [Identifier<User>]) -> Answer<[UserSources]>
+
     // MARK: Identities
 
     /// The identity.
@@ -108,6 +111,12 @@ public protocol StoreReader {
 
     /// The logins on the page whose sessions belong to that session of a browser.
     func logins(inBrowser id: Identifier<Session>) -> Answer<[Login]>
+
+    /// The logins on the page that the session of a browser has answered by that login with a phone.
+    func logins(letInBy id: Identifier<Session>) -> Answer<[Login]>
+
+    /// The logins with a phone that the session of a browser has collected, the latest first.
+    func loginSessions(inBrowser id: Identifier<Session>) -> Answer<[LoginSession]>
 
     /// Every login on the page, in the order of their ids.
     func logins(after id: Identifier<Session>?, limit: Int) -> Answer<[Login]>

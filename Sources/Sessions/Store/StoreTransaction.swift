@@ -21,8 +21,14 @@ public protocol StoreTransaction: StoreReader {
     /// Writes all mutable fields of the user with that id.
     func update(_ user: User)
 
-    /// Deletes a user, but no row that belongs to the user.
+    /// Deletes a user, but no row that belongs to the user. Erases the addresses from the events of changes of the address.
     func deleteUser(_ id: Identifier<User>)
+
+    /// Adds or replaces the sources of a user.
+    func replace(_ sources: UserSources)
+
+    /// Deletes the sources of a user.
+    func deleteUserSources(of userID: Identifier<User>)
 
     /// Adds an identity. False if the identity exists; nothing was written.
     func insert(_ identity: Identity) -> Answer<Bool>

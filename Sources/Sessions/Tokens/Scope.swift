@@ -38,6 +38,13 @@ public struct Scope: Hashable, Sendable, CustomStringConvertible {
         (0x21...0x7E).contains(byte) && byte != 0x22 && byte != 0x5C
     }
 
+    /// The scope token of an access token that may act on its user's account, beyond its own session: the scope of the apps of the
+    /// account's owner, and of no relying party.
+    public static let account = "account"
+
+    /// Returns true if this scope has the token.
+    public func contains(_ token: String) -> Bool { tokens.contains(token) }
+
     /// Returns true if this scope has every token of `other`.
     public func contains(_ other: Scope) -> Bool { other.tokens.allSatisfy(tokens.contains) }
 

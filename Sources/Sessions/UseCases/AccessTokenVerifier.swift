@@ -85,9 +85,12 @@ public final class AccessTokenVerifier: UseCase {
 
     /// The session of an access token. It is always read from the store, so that the end of a session, and a disabling of
     /// logins with immediate effect, take effect at once.
+    ///
+    /// - Parameter required: the scope token that the access token needs; nil: none. It is checked before the user's presence,
+    ///   because a proof of presence would not help a token without it.
     public func authenticate(
         _ token: String, as use: TokenUse = .bearer, for requirement: AudienceRequirement = .own,
-        requiresPresence: Bool = true, from origin: Origin
+        scope required: String? = nil, requiresPresence: Bool = true, from origin: Origin
     ) async throws(ServiceError) -> AuthenticatedSession {
         let time = context.time
         let now = time.now
@@ -112,6 +115,8 @@ public final class AccessTokenVerifier: UseCase {
         guard requirement.isMet(by: audience, own: context.audience) else { throw .invalidToken(nil) }
         guard let user = record.user else { throw .invalidToken(.ended(.userDeleted)) }
         if user.rejectsAccessTokens, let refusal = user.loginRefusal { throw .invalidToken(refusal) }
+        let scope = claims.standingScope(of: record.client)
+        if let required, !scope.contains(required) { throw .scopeMissing(required) }
         if requiresPresence, let presence = policy.presenceRequirement(on: record),
             !presence.isMet(by: record.session, at: now)
         {
@@ -119,13 +124,14 @@ public final class AccessTokenVerifier: UseCase {
         }
         try use.use()
         return AuthenticatedSession(
-            record: record, user: user, scope: claims.standingScope(of: record.client), audience: audience,
+            record: record, user: user, scope: scope, audience: audience,
             issuedAt: Instant(secondsSinceEpoch: claims.issuedAt), expiresAt: Instant(secondsSinceEpoch: claims.expiry))
     }
 
-    /// The client of an access token that it got for itself, which must be meant for this server (RFC 6749 section 4.4).
+    /// The client of an access token that it got for itself, which must be meant for this server (RFC 6749 section 4.4) and have
+    /// one of `scopes`.
     public func authenticateClient(
-        _ token: String, as use: TokenUse = .bearer
+        _ token: String, as use: TokenUse = .bearer, scopes: [String]
     ) async throws(ServiceError) -> ClientToken {
         let reading = context.signingKeys.readingNumber
         guard let claims = try await signer.claims(of: token, signer.accessTokens.verify), claims.sessionID == nil,
@@ -135,6 +141,7 @@ public final class AccessTokenVerifier: UseCase {
         guard case .clientToken(let client) = try await introspect(clientToken: claims),
             try await signer.stands(token, since: reading)
         else { throw .invalidToken(nil) }
+        guard client.scope.tokens.contains(where: scopes.contains) else { throw .scopeMissing(scopes.first ?? "") }
         try use.use()
         return client
     }

@@ -23,7 +23,7 @@ public final class AnonymousUserService: UseCase {
     public func logIn(_ request: LoginRequest, from origin: Origin) async throws(ServiceError) -> TokenGrant {
         let now = context.clock.now
         let user = User(anonymous: newUserID(for: request), createdAt: now)
-        let start = try logins.starting(request, authenticationMethods: [], from: origin, at: now)
+        let start = try logins.starting(request, by: .anonymous, authenticationMethods: [], from: origin, at: now)
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.openSession(ofAnonymous: user, clientID: request.clientID, deviceID: request.device.id) {
                 opening -> Result<TokenGrant.Entitlement, ServiceError> in
@@ -61,19 +61,20 @@ public final class AnonymousUserService: UseCase {
         guard current.user.isAnonymous else {
             return try await named(current.user, current.session, username, password, from: origin)
         }
+        if let problem = Administration.problem(withChosenUsername: username) { throw problem }
         if let problem = context.passwordRules.problem(with: password, username: username) {
             throw .invalid(member: "password", detail: problem)
         }
         // The name is looked up before the password is hashed, because hashing is expensive; the transaction decides.
         let namesake = try await inStore { () async throws(StoreError) in try await store.user(.username(username)) }
         if let namesake, namesake.id != id { throw AccountService.usernameTaken }
-        let hash = try await context.passwords.hash(password, for: .user(id))
+        let hash = try await context.passwords.hash(password, for: .session(current.session, from: origin))
         let now = context.clock.now
         do throws(ServiceError) {
             return try await accounts.update(.id(id), by: .session(current.session.id, beside: nil), at: now) {
                 change in
                 guard change.user.isAnonymous else { return .failure(Self.notAnonymous) }
-                change.user.username = Text.normalized(username)
+                change.user.username = Text.preparedUsername(username)
                 change.user.passwordHash = hash
                 change.user.isAnonymous = false
                 change.events.append(.named(by: "password", in: current.session, at: now, origin))

@@ -49,7 +49,8 @@ public final class FederationService: UseCase {
         let request = try request.keepingProviderToken(of: identity)
         let login = login(by: identity, at: now)
         let start = try logins.starting(
-            request, authenticationMethods: identity.authenticationMethods, from: origin, at: now)
+            request, by: .provider(identity.key.provider), authenticationMethods: identity.authenticationMethods,
+            from: origin, at: now)
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.openSession(by: login, clientID: request.clientID, deviceID: request.device.id) {
                 opening -> Result<TokenGrant.Entitlement, ServiceError> in
@@ -87,7 +88,7 @@ public final class FederationService: UseCase {
             token: identity.oneTimeToken(at: now),
             linkingKey: linkingKey,
             newUsers: names.compactMap { $0 }.map { name in
-                User(id: id, username: Text.normalized(name), profile: profile, createdAt: now)
+                User(id: id, username: Text.preparedUsername(name), profile: profile, createdAt: now)
             }, at: now)
     }
 

@@ -4,6 +4,8 @@ internal import Cryptography
 public struct LoginRequest: Sendable {
     /// The app.
     public var clientID: String
+    /// The grant by which the login comes, which the client must have unless the login continues a session; nil: it needs none.
+    public var grantType: Client.GrantType? = .login
     /// The device; the caller has checked its id and texts.
     public var device: Device
     /// How the app will guard the refresh token; nil: the request does not say.
@@ -85,16 +87,18 @@ public final class LoginService: UseCase {
     public func logIn(
         _ request: LoginRequest, username: String, password: String, from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
-        let user = try await user(named: username, password: password, on: request.device, from: origin)
+        let user = try await user(
+            named: username, password: password, on: request.device, for: request.clientID, from: origin)
         return try await logIn(request, as: user, from: origin)
     }
 
-    /// The user with that name and password, for a login on that device: the first half of a login.
+    /// The user with that name and password, for a login on that device in that client: the first half of a login.
     public func user(
-        named username: String, password: String, on device: Device, from origin: Origin
+        named username: String, password: String, on device: Device, for clientID: String, from origin: Origin
     ) async throws(ServiceError) -> User {
         try await passwords.user(
-            LoginAttempt(username: username, password: password, deviceID: device.id), from: origin)
+            LoginAttempt(username: username, password: password, deviceID: device.id, clientID: clientID),
+            from: origin)
     }
 
     /// Starts the session, unless the password was changed meanwhile: the second half of a login.
@@ -102,8 +106,8 @@ public final class LoginService: UseCase {
         _ request: LoginRequest, as user: User, from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
         try await start(
-            request, userID: user.id, provedBy: .password(hash: user.passwordHash), authenticationMethods: ["pwd"],
-            from: origin)
+            request, userID: user.id, by: .password, provedBy: .password(hash: user.passwordHash),
+            authenticationMethods: ["pwd"], from: origin)
     }
 
     /// Starts a session for a user that a backend has authenticated. It is a login, so that disabled logins prevent it.
@@ -113,16 +117,19 @@ public final class LoginService: UseCase {
         guard
             let user = try await inStore({ () async throws(StoreError) in try await store.user(reference) })
         else { throw .notFound("user") }
-        return try await start(request, userID: user.id, provedBy: nil, authenticationMethods: [], from: origin)
+        var minted = request
+        minted.grantType = nil
+        return try await start(minted, userID: user.id, by: nil, provedBy: nil, authenticationMethods: [], from: origin)
     }
 
     /// Starts a session, and ends the one that it replaces on the same device.
     private func start(
-        _ request: LoginRequest, userID: Identifier<User>, provedBy proof: PresenceProof?,
-        authenticationMethods: [String], from origin: Origin
+        _ request: LoginRequest, userID: Identifier<User>, by method: Client.LoginMethod?,
+        provedBy proof: PresenceProof?, authenticationMethods: [String], from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
         let now = context.clock.now
-        let start = try starting(request, authenticationMethods: authenticationMethods, from: origin, at: now)
+        let start = try starting(
+            request, by: method, authenticationMethods: authenticationMethods, from: origin, at: now)
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.openSession(userID: userID, clientID: request.clientID, deviceID: request.device.id) {
                 opening -> Result<TokenGrant.Entitlement, ServiceError> in
@@ -136,7 +143,8 @@ public final class LoginService: UseCase {
 
     /// The part of a transaction that starts a session for an authenticated user.
     func starting(
-        _ request: LoginRequest, authenticationMethods: [String], from origin: Origin, at now: Instant
+        _ request: LoginRequest, by method: Client.LoginMethod?, authenticationMethods: [String],
+        from origin: Origin, at now: Instant
     ) throws(ServiceError) -> @Sendable (inout SessionOpening) -> Result<TokenGrant.Entitlement, ServiceError> {
         // A client that was answered 503 meanwhile must not lose the session of its next attempt to this one.
         if Task.isCancelled { throw .overloaded }
@@ -149,7 +157,7 @@ public final class LoginService: UseCase {
         let policy = context.policy
         return { opening in
             let outcome = opening.start(
-                request, for: resources, by: policy, id: id, authenticationMethods: authenticationMethods,
+                request, for: resources, by: policy, id: id, by: method, authenticationMethods: authenticationMethods,
                 from: origin, now: now)
             opening.providerCheck = opening.continued == nil ? check : continuedCheck
             return outcome
@@ -187,17 +195,20 @@ extension SessionOpening {
 
     /// Sets the new session if the client and the user's switches allow it.
     ///
-    /// - Parameter authenticated: when the user authenticated; nil: now.
+    /// - Parameters:
+    ///   - method: how the user authenticated; nil: not at all, because an admin vouches for the user.
+    ///   - authenticated: when the user authenticated; nil: now.
     mutating func start(
         _ request: LoginRequest, for resources: ResourceRequirement, by policy: RefreshPolicy,
-        id: Identifier<Session>, authenticationMethods: [String], from origin: Origin, now: Instant,
-        authenticated: Authentication? = nil
+        id: Identifier<Session>, by method: Client.LoginMethod?, authenticationMethods: [String],
+        from origin: Origin, now: Instant, authenticated: Authentication? = nil
     ) -> Result<TokenGrant.Entitlement, ServiceError> {
         let requestKey = request.requestKey(with: token)
         if isReplay, requestKey == nil || requestKey != previous?.childRequestKey {
             return .failure(replayError)
         }
         guard let client else { return .failure(.invalidClient) }
+        if let refusal = method.flatMap(client.refusal(of:)) { return .failure(refusal) }
         let audience: [String]
         do throws(ServiceError) { audience = try resources.audience(for: client) } catch { return .failure(error) }
         let canUseKey = client.staysLoggedIn && client.grantTypes.contains(.jwtBearer)
@@ -229,6 +240,7 @@ extension SessionOpening {
         if let entitlement = continueSession(request, requestKey, for: resources, of: client, by: policy, origin, now) {
             return .success(entitlement)
         }
+        if let refusal = client.refusal(of: request.grantType) { return .failure(refusal) }
         let session = Session(
             id: id, userID: user.id, clientID: client.id, device: request.device,
             authenticationMode: request.authenticationMode, scope: scope,

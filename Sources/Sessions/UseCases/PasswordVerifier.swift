@@ -4,6 +4,8 @@ struct LoginAttempt: Sendable {
     let password: String
     /// The device that the request names, if it names one.
     let deviceID: String?
+    /// The client for which the user logs in, if there is one.
+    let clientID: String?
 }
 
 /// Verifies passwords, and counts wrong ones.
@@ -41,10 +43,11 @@ final class PasswordVerifier: UseCase {
             isKnown = try await hasSession(user, on: attempt.deviceID, at: now)
             if let wait, !isKnown { throw .tooManyRequests(retryAfter: wait) }
         }
+        let requester = try await requester(attempt, of: user, isKnown: isKnown, from: origin, at: now)
         // For an unknown name the store is asked as well.
         let here = try await admit(
             at: .device(attempt.deviceID ?? "", of: user?.id ?? Identifier(random: context.random)), now)
-        let isRight = try await context.passwords.verify(attempt.password, against: user?.passwordHash)
+        let isRight = try await context.passwords.verify(attempt.password, against: user?.passwordHash, for: requester)
         // Attempts at the same time, at any node, are decided one after the other: those before may have brought a lock.
         let wrongHere = try await failedAttempts(before: here)
         var wrong = user?.wrongPasswords
@@ -63,7 +66,7 @@ final class PasswordVerifier: UseCase {
             if let wrong, wrong.count > 0 { try await forgetWrongPasswords(of: user.id) }
         }
         if let hash = user.passwordHash, context.passwords.needsRehash(hash) {
-            user.passwordHash = try await rehash(attempt.password, of: user)
+            user.passwordHash = try await rehash(attempt.password, of: user, for: requester)
         }
         return user
     }
@@ -74,7 +77,8 @@ final class PasswordVerifier: UseCase {
     ) async throws(ServiceError) {
         let now = context.clock.now
         let here = try await admit(at: .session(session.id, of: user.id), now)
-        let isRight = try await context.passwords.verify(password, against: user.passwordHash, for: .user(user.id))
+        let requester = PasswordHasher.Requester.session(session, from: origin)
+        let isRight = try await context.passwords.verify(password, against: user.passwordHash, for: requester)
         guard isRight else {
             try await countWrong(
                 here,
@@ -84,6 +88,19 @@ final class PasswordVerifier: UseCase {
             throw .invalidCredentials
         }
         try await forget(try await failedAttempts(before: here), before: here)
+    }
+
+    /// The origin of a password, for its place in the queue. Whether the device is known is asked only while passwords wait, so
+    /// that an ordinary login costs no read.
+    private func requester(
+        _ attempt: LoginAttempt, of user: User?, isKnown: Bool, from origin: Origin, at now: Instant
+    ) async throws(ServiceError) -> PasswordHasher.Requester {
+        var isKnown = isKnown
+        if !isKnown, attempt.deviceID != nil, context.passwords.isBusy {
+            isKnown = try await hasSession(user, on: attempt.deviceID, at: now)
+        }
+        let device = isKnown ? user.map { PasswordHasher.Requester.Evidence.knownDevice(of: $0.id) } : nil
+        return PasswordHasher.Requester(origin, clientID: attempt.clientID, device ?? .none)
     }
 
     /// Counts a wrong password, and records it in the audit trail. An unknown name is recorded without the name, and reads and
@@ -115,8 +132,10 @@ final class PasswordVerifier: UseCase {
 
     /// Hashes the password again after the parameters have risen, unless it was changed meanwhile. Returns the hash of the
     /// verified password.
-    func rehash(_ password: String, of user: User) async throws(ServiceError) -> String? {
-        let hash = try await context.passwords.hash(password)
+    func rehash(
+        _ password: String, of user: User, for requester: PasswordHasher.Requester
+    ) async throws(ServiceError) -> String? {
+        let hash = try await context.passwords.hash(password, for: requester)
         let update = try await inStore { () async throws(StoreError) in
             try await store.updateUser(.id(user.id)) { change in
                 if change.user.passwordHash == user.passwordHash { change.user.passwordHash = hash }
@@ -125,7 +144,8 @@ final class PasswordVerifier: UseCase {
         }
         guard case .done(let stored, _) = update, stored != hash else { return hash }
         // Another login has hashed the same password again, or the password was changed.
-        return try await context.passwords.verify(password, against: stored) ? stored : user.passwordHash
+        return try await context.passwords.verify(password, against: stored, for: requester)
+            ? stored : user.passwordHash
     }
 
     /// Whether the user has an active session on that device. For an unknown name the store is asked as well.

@@ -43,12 +43,12 @@ public final class RefreshService: UseCase {
             try await store.changeSession(id) { change in
                 let session = change.session
                 // The decision on a session that depends on a phone reads the rows of the phone as well.
-                if session.phoneID != nil, session.ending == nil { return attempt.noteCompanions() }
+                if session.phoneID != nil, session.ending == nil { return attempt.noteCompanions(isEnding: false) }
                 attempt.settle(&change)
                 guard change.endsCompanions(after: session) else { return }
                 // The end is not written here, because the companions end in the same transaction.
                 (change.session, change.events) = (session, [])
-                attempt.noteCompanions()
+                attempt.noteCompanions(isEnding: true)
             } preparing: {
                 sign(attempt)
             }
@@ -61,9 +61,10 @@ public final class RefreshService: UseCase {
     /// Decides `attempt` again in a transaction that ends the companions of the session as well.
     @inline(never)
     private func end(_ attempt: RefreshAttempt, _ id: Identifier<Session>) async throws(ServiceError) -> Bool {
-        let origin = attempt.circumstances.origin
+        let (origin, isEnding) = (attempt.circumstances.origin, attempt.isEnding)
         return try await inStore { () async throws(StoreError) in
-            try await store.updateSessionAndCompanions(id, by: origin) { attempt.settle(&$0) } != nil
+            try await store.updateSessionAndCompanions(id, isRepeatable: !isEnding, by: origin) { attempt.settle(&$0) }
+                != nil
         }
     }
 

@@ -7,6 +7,8 @@ public enum ServiceError: Error, Hashable, Sendable {
     case store(StoreError)
     /// Too much work waits. No session ends: try again.
     case overloaded
+    /// Too many passwords wait to be hashed, most of them of the same sender. No session ends: try again.
+    case passwordQueueFull
     /// The request was under way for too long, or its `sent_at` is not from now. Nothing was decided: send it again.
     case staleRequest
     /// Too many attempts. No session ends: try again after that time.
@@ -37,6 +39,8 @@ public enum ServiceError: Error, Hashable, Sendable {
     case loginRefused(RefusalReason)
     /// An access token that is not accepted (RFC 6750 section 3.1), and why, where the reason may be disclosed.
     case invalidToken(RefusalReason?)
+    /// The access token is valid and lacks this scope (RFC 6750 section 3.1).
+    case scopeMissing(String)
     /// The client gets no tokens without a proof of possession of a key (RFC 9449 section 5).
     case proofMissing
     /// The proof of possession was valid and cannot be used any more: it was used before, or may have been.
@@ -45,6 +49,8 @@ public enum ServiceError: Error, Hashable, Sendable {
     case invalidClient
     /// The client may not do this (RFC 6749 section 5.2).
     case unauthorizedClient
+    /// The client takes no logins by that method: its `login_methods` do not name it.
+    case loginMethodRefused(Client.LoginMethod)
     /// The client may no longer renew its sessions by this grant (RFC 6749 section 5.2); whether a new login would help. The
     /// session is kept.
     case grantClosed(reauthenticate: Bool)

@@ -37,8 +37,11 @@ public struct Services: Sendable {
     /// The calls of admins.
     public let administration: Administration
 
-    /// The services of `context`.
-    public init(_ context: ServiceContext) {
+    /// The services of `context`. Requests that wait read the time by `now`, and wait by `sleep`.
+    public init(
+        _ context: ServiceContext, now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now },
+        sleep: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
+    ) {
         self.context = context
         signer = TokenSigner(context)
         let passwords = PasswordVerifier(context)
@@ -52,11 +55,12 @@ public struct Services: Sendable {
         federation = FederationService(context, login)
         logout = LogoutService(context, refresh, foreignTokens)
         hostedLogin = HostedLoginService(context, signer, logout, federation)
-        loginSessions = LoginSessionService(context, signer, presence, logout, passwords)
+        loginSessions = LoginSessionService(
+            context, signer, presence, logout, passwords, watch: LoginWatch(now: now, sleep: sleep))
         accessTokens = AccessTokenVerifier(context, signer)
         clients = ClientAuthenticator(context)
         clientCredentials = ClientCredentialsService(context, signer)
-        eventStreams = EventStreamService(context)
+        eventStreams = EventStreamService(context, now: now, sleep: sleep)
         accounts = AccountService(context, passwords, presence, federation)
         anonymousUsers = AnonymousUserService(context, login, federation, accounts)
         administration = Administration(context, accounts, logout, passkeys)

@@ -32,7 +32,8 @@ public struct SojournConfiguration: Sendable {
     public var platform: String?
     /// The version of the app.
     public var appVersion: String?
-    /// The scope to ask for at a login; nil: the client's default.
+    /// The scope to ask for at a login; nil: everything that the client may have. Without `account` the calls about the account are
+    /// refused with `insufficient_scope`, and the user's data are what the scope discloses.
     public var scope: String?
     /// APIs to ask for at a login (RFC 8707).
     public var resources: [String] = []

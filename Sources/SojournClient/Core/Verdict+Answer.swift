@@ -72,7 +72,8 @@ extension Verdict where Grant == TokenAnswer {
             .suspended(Suspension(rawValue: error.word))
         case "insufficient_user_authentication": .presenceRequired(error.requirement)
         case "use_dpop_nonce", "invalid_dpop_proof", "invalid_assertion": .signAgain
-        case "invalid_client", "unauthorized_client", "unsupported_grant_type": .misconfigured(error.word)
+        case "invalid_client", "unauthorized_client", "login_method_not_allowed", "unsupported_grant_type":
+            .misconfigured(error.word)
         default: .refused(error.refusal(status))
         }
     }

@@ -24,10 +24,15 @@ public struct LoginDetails: Hashable, Sendable, Identifiable {
     public var clientName: String?
     /// What the device shows as well, so that the user can compare; nil if it shows nothing (OpenID Connect CIBA).
     public var bindingMessage: String?
-    /// What the client says before the user decides, as JSON; nil if it says nothing.
+    /// What the client, which has proved itself, says before the user decides, as JSON; nil if it says nothing.
     public var announceInfo: String?
     /// What the client says after the login, as JSON; nil before, and if it says nothing.
     public var sessionInfo: String?
+    /// What a device without a secret says before the user decides: one line of plain text, 200 characters at most. Anyone can have
+    /// written it: show it in quotation marks as the words of the device, or not at all.
+    public var announceQuote: String?
+    /// What such a device says after the login, likewise.
+    public var sessionQuote: String?
     /// Whether it enrolls this device with a new account.
     public var isRegistration: Bool
     /// The username of the account that an enrolment makes; nil: the user chooses it, or the account exists.

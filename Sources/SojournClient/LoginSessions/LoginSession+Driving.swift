@@ -142,6 +142,7 @@ extension LoginSession {
         let given = try await obtain(for: act) { () async throws(SojournError) in try await proof(account, id) }
         self.number = number
         let call = isAppLogin ? LoginSessionCall.proveAppLogin(id, given) : .prove(id, given, number: number)
+        if isAppLogin { backendProofs.append((call, machine.attempts)) }
         let task = Task { await self.carryOut(act, call) }
         try await task.value.get()
     }
@@ -180,9 +181,10 @@ extension LoginSession {
             case .look(let word):
                 let reply = known == nil ? Reply(answer: .none) : await exchange(.look(known?.id ?? ""))
                 var found: LoginStatus?
-                if case .accepted(let status) = reply.answer { found = status }
+                if case .accepted(let status) = reply.answer, await isTellable(status) { found = status }
                 step = machine.look(found, for: act, refusedAs: word)
-            case .finish(let outcome): return Conclusion(outcome: outcome, error: error)
+            // The error of an answer that comes after the result says nothing about it.
+            case .finish(let outcome): return Conclusion(outcome: outcome, error: machine.isTold(act) ? nil : error)
             }
             publish()
             if case .retry(let number) = step { await pause(number, retryAfter) }
@@ -204,13 +206,14 @@ extension LoginSession {
     }
 
     /// Sends one request with the account that acts, or of a phone that enrols.
-    private func exchange(_ call: LoginSessionCall) async -> Reply {
+    private func exchange(_ call: LoginSessionCall, attempt: Int? = nil) async -> Reply {
+        let attempt = attempt ?? machine.attempts
         let answer: HTTPAnswer
         do throws(SojournError) {
             answer =
                 isOfInvitation
-                ? try await account.perform(call, of: enrolment, attempt: machine.attempts)
-                : try await account.perform(call, attempt: machine.attempts)
+                ? try await account.perform(call, of: enrolment, attempt: attempt)
+                : try await account.perform(call, attempt: attempt)
         } catch {
             switch error {
             case .unreachable(let cause):
@@ -227,6 +230,9 @@ extension LoginSession {
         }
         if case .enrol = call, (200..<300).contains(answer.status) { return await enrolled(answer) }
         let reply = await reply(answer)
+        if case .proveAppLogin = call, case .accepted = reply.answer, access == nil {
+            return Reply(answer: .none, error: .unreachable(Unreachable("an answer without web_nonce")))
+        }
         // The last act has arrived, and its answer was lost: the same request gets the tokens again.
         if let last = enrolment.lastCall, case .accepted(let status) = reply.answer, status.history == .loggedInOneShot
         {
@@ -319,7 +325,7 @@ extension LoginSession {
         let began = clock.uptime
         let patience = account.configuration.patience.components.seconds
         let reply = await exchange(.wait(id, version: version, seconds: min(max(patience - 5, 0), 15)))
-        if case .accepted(let status) = reply.answer { machine.observe(status) }
+        if case .accepted(let status) = reply.answer { await take(status) }
         publish()
         guard !machine.status.isFinal else { return nil }
         if case .refused("not_found", _) = reply.answer { return nil }
@@ -327,5 +333,28 @@ extension LoginSession {
         let isSlow = reply.error != nil || machine.status.history == .loggedIn
         let interval = isSlow ? Self.slowPollInterval : Self.pollInterval
         return max(interval - (clock.uptime - began), .milliseconds(50))
+    }
+
+    /// Takes what a poll tells.
+    private func take(_ status: LoginStatus) async {
+        // The machine waits for the answer to a proof that is under way.
+        if !machine.isProofSent, await !isTellable(status) { return }
+        machine.observe(status)
+    }
+
+    /// Whether the app can be told of a status: an AppLogin that is let in has what opens the backend first. If the answer to its
+    /// proof was lost, the same request gets it again.
+    private func isTellable(_ status: LoginStatus) async -> Bool {
+        guard isAppLogin, access == nil else { return true }
+        for proof in backendProofs.reversed()
+        where LoginSessionMachine.isReached(.prove(attempt: proof.attempt), status) {
+            switch await exchange(proof.call, attempt: proof.attempt).answer {
+            case .accepted: return true
+            // The next poll asks again.
+            case .none, .fault: return false
+            case .refused, .unsent: continue
+            }
+        }
+        return true
     }
 }

@@ -27,6 +27,8 @@ public actor LoginSession {
     /// The number that the user has typed.
     var number: Int?
     var access: BackendAccess?
+    /// The proofs of an AppLogin that were sent; the answer to the right one opens the backend.
+    var backendProofs: [(call: LoginSessionCall, attempt: Int)] = []
     /// What an enrolment has beside a login.
     var enrolment = Enrolment()
     /// Whether the user has no biometry behind this session yet.
@@ -43,12 +45,13 @@ public actor LoginSession {
         self.options = options
         self.account = account
         accounts = [account] + options.otherAccounts
-        if case .known = origin {
-            machine = LoginSessionMachine(isResumed: true)
-        } else {
-            machine = LoginSessionMachine()
+        switch origin {
+        case .known(let details):
+            machine = LoginSessionMachine(isResumed: true, isAppLogin: details.isAppLogin)
+            isOfApp = false
+        case .app: (machine, isOfApp) = (LoginSessionMachine(isAppLogin: true), true)
+        case .code: (machine, isOfApp) = (LoginSessionMachine(), false)
         }
-        if case .app = origin { isOfApp = true } else { isOfApp = false }
         if case .code(let code) = origin { isOfInvitation = code.isEnrolment } else { isOfInvitation = false }
     }
 

@@ -155,6 +155,8 @@ extension LoginDetails {
         announceInfo = members.info("announce_info")
         let isLoggedIn = [.loggedIn, .loggedInOneShot, .loggedOut].contains(status.history)
         sessionInfo = isLoggedIn ? members.info("session_info") : nil
+        announceQuote = members.quote("announce_quote")
+        sessionQuote = isLoggedIn ? members.quote("session_quote") : nil
         isRegistration = members["is_registration"]?.bool ?? false
         username = members.short("username")
         setsSecondFactor = members.text("second_factor") == "set"
@@ -186,6 +188,20 @@ extension BackendAccess {
 extension [String: JSONValue] {
     /// A text that is shown to people, cut to what fits on a screen.
     fileprivate func short(_ name: String) -> String? { text(name).map { String($0.prefix(500)) } }
+
+    /// The words of a stranger: one line of plain text, without what turns the direction of writing; nil if they are more.
+    fileprivate func quote(_ name: String) -> String? {
+        guard let text = text(name), (1...200).contains(text.unicodeScalars.count) else { return nil }
+        let isPlain = text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+            // The zero-width joiner and non-joiner.
+            case .format: scalar.value == 0x200C || scalar.value == 0x200D
+            default: true
+            }
+        }
+        return isPlain ? text : nil
+    }
 
     /// Information of the client: a text as it is, and everything else as JSON. Too much of it is left out.
     fileprivate func info(_ name: String) -> String? {

@@ -8,6 +8,9 @@
 /// - After `stop` no act that can let a device in is sent.
 /// - What is no word of the server changes nothing.
 /// - The result of an attempt at a second factor comes before the status to which it has led.
+/// - The call of an attempt ends as its result was told, whatever its own answer says later.
+/// - An attempt that was not sent does not succeed, whatever an earlier one has led to.
+/// - An AppLogin is let in by the answer to its proof alone, because that brings what opens the backend.
 ///
 /// The driver calls `begin` for an act, and then, until `finish`: `send` asks whether the request may go out, `take` takes its
 /// answer and returns the next step. What the server tells on its own goes to `observe`.
@@ -74,6 +77,8 @@ package struct LoginSessionMachine: Hashable, Sendable {
     package private(set) var attempts = 0
 
     private let retriesMax: Int
+    /// Whether it logs the app itself in at its backend.
+    private let isAppLogin: Bool
     /// Whether an earlier process may have left acts without an answer.
     private let hasUnknownPast: Bool
     private var events: [Event]
@@ -81,19 +86,23 @@ package struct LoginSessionMachine: Hashable, Sendable {
     private var underWay: Set<Act> = []
     /// Acts that can let a device in, of which it is unknown whether the server has decided them.
     private var unresolved: Set<Act> = []
+    /// The attempts at a second factor that were sent.
+    private var sent: Set<Act> = []
+    /// How the attempts have ended whose results were told before their answers came.
+    private var told: [Act: Outcome] = [:]
     private var isStopRequested = false
     private var isEndedLocally = false
 
     /// A session that begins, or one that an earlier process of the app has begun.
-    package init(isResumed: Bool = false, retriesMax: Int = 3) {
-        self.retriesMax = retriesMax
+    package init(isResumed: Bool = false, isAppLogin: Bool = false, retriesMax: Int = 3) {
+        (self.retriesMax, self.isAppLogin) = (retriesMax, isAppLogin)
         hasUnknownPast = isResumed
         events = [.state(status)]
     }
 
     /// Whether no event follows any more.
     package var isSettled: Bool {
-        status.isFinal && !underWay.contains { if case .prove = $0 { true } else { false } }
+        status.isFinal && !isProving
     }
 
     /// Takes the events that the app has not been told yet.
@@ -132,8 +141,9 @@ package struct LoginSessionMachine: Hashable, Sendable {
 
     /// Notes that a request goes out. Returns false if it must not, because the session is over or the user has stopped it.
     package mutating func send(_ act: Act) -> Bool {
-        guard act == .stop || (!status.isFinal && !isStopRequested) else { return false }
+        guard act == .stop || (!status.isFinal && !isStopRequested && told[act] == nil) else { return false }
         if act.letsIn { unresolved.insert(act) }
+        if case .prove = act { sent.insert(act) }
         return true
     }
 
@@ -153,10 +163,27 @@ package struct LoginSessionMachine: Hashable, Sendable {
         observe(LoginStatus(.done, history: .aborted, cause: cause))
     }
 
+    /// Whether the result of an attempt was told before its answer.
+    package func isTold(_ act: Act) -> Bool { told[act] != nil }
+
+    /// Whether an attempt at a second factor was sent and is without its result.
+    package var isProofSent: Bool {
+        let attempt = Act.prove(attempt: attempts)
+        return underWay.contains(attempt) && sent.contains(attempt)
+    }
+
+    /// Whether an attempt at a second factor is without its result.
+    private var isProving: Bool { underWay.contains { if case .prove = $0 { true } else { false } } }
+
     // MARK: Answers
 
     /// Takes the answer to a request of an act.
     package mutating func take(_ answer: Answer, to act: Act) -> Step {
+        if let outcome = told[act] {
+            if answer != .none, answer != .fault { unresolved.remove(act) }
+            if case .accepted(let found) = answer { observe(found) }
+            return .finish(outcome)
+        }
         let isFirst = tries[act] ?? 0 == 0
         switch answer {
         case .accepted(let found):
@@ -165,7 +192,10 @@ package struct LoginSessionMachine: Hashable, Sendable {
         case .refused(let word, let left): return refuse(act, word, left)
         case .fault where act == .claim: return fail("fault")
         case .unsent:
-            if isFirst { unresolved.remove(act) }
+            if isFirst {
+                unresolved.remove(act)
+                sent.remove(act)
+            }
             if act == .claim { return fail("not_sent") }
             let isOver = status.isFinal || isStopRequested
             return finish(act, isOver && act != .stop ? .refused("session_terminated") : .unanswered)
@@ -200,12 +230,16 @@ package struct LoginSessionMachine: Hashable, Sendable {
     /// Takes how the login stands, after an act was refused as not awaited: that can be a retry of what the server has accepted.
     /// Nil: it could not be learnt.
     package mutating func look(_ found: LoginStatus?, for act: Act, refusedAs word: String) -> Step {
+        if let outcome = told[act] {
+            if let found { observe(found) }
+            return .finish(outcome)
+        }
         let isReached = found.map { Self.isReached(act, $0) } ?? false
-        return finish(act, isReached ? .accepted : .refused(word), seeing: found)
+        return finish(act, isReached && !isYielding(act) ? .accepted : .refused(word), seeing: found)
     }
 
     /// Whether a login stands as the act wanted it.
-    private static func isReached(_ act: Act, _ status: LoginStatus) -> Bool {
+    package static func isReached(_ act: Act, _ status: LoginStatus) -> Bool {
         if status.history == .loggedInOneShot { return act != .stop }
         switch act {
         case .claim: return (1...5).contains(status.rank)
@@ -216,10 +250,20 @@ package struct LoginSessionMachine: Hashable, Sendable {
         }
     }
 
+    /// Whether the answer to an act brings more than a status: that to the proof of an AppLogin opens the backend.
+    private func isYielding(_ act: Act) -> Bool {
+        if case .prove = act { isAppLogin } else { false }
+    }
+
     /// Takes what the server tells of the login.
     package mutating func observe(_ found: LoginStatus) {
         guard found.rank > status.rank else { return }
-        endAttempt(seeing: found)
+        let attempt = Act.prove(attempt: attempts)
+        if underWay.contains(attempt) {
+            // The answer, or a later look, tells it after the proof.
+            if isYielding(attempt), isProofSent, Self.isReached(attempt, found) { return }
+            endAttempt(attempt, seeing: found)
+        }
         status = found
         if found.isFinal { unresolved = [] }
         events.append(.state(found))
@@ -230,13 +274,23 @@ package struct LoginSessionMachine: Hashable, Sendable {
         }
     }
 
-    /// Ends the attempt at a second factor that led to `found`, because a poll can overtake the answer to the attempt. The answer
-    /// ends the call alone then.
-    private mutating func endAttempt(seeing found: LoginStatus) {
-        let attempt = Act.prove(attempt: attempts)
-        let isFailed = found.cause == "second_factor_failed"
-        guard isFailed || Self.isReached(attempt, found), underWay.remove(attempt) != nil else { return }
-        events.append(.secondFactor(isFailed ? .failed(attemptsLeft: 0) : .succeeded, expectsInput: false))
+    /// Ends the attempt at a second factor that led to `found`, because a look can overtake the answer to the attempt. The call
+    /// ends in the same way, with its answer or without. An attempt that was not sent has led to nothing: it is not awaited any
+    /// more.
+    private mutating func endAttempt(_ attempt: Act, seeing found: LoginStatus) {
+        let isSent = isProofSent
+        let (result, outcome): (SecondFactorEvent.Result, Outcome)
+        switch found.cause {
+        case "second_factor_failed" where isSent:
+            (result, outcome) = (.failed(attemptsLeft: 0), .refused("wrong_second_factor"))
+        case "wrong_number" where isSent: (result, outcome) = (.refused("wrong_number"), .refused("wrong_number"))
+        default:
+            guard Self.isReached(attempt, found) else { return }
+            (result, outcome) = isSent ? (.succeeded, .accepted) : (.refused("not_awaited"), .refused("not_awaited"))
+        }
+        underWay.remove(attempt)
+        told[attempt] = outcome
+        events.append(.secondFactor(result, expectsInput: false))
     }
 
     /// Takes the end of the phone's own session, which ends the login as well.
@@ -257,8 +311,9 @@ package struct LoginSessionMachine: Hashable, Sendable {
         _ act: Act, _ outcome: Outcome, attemptsLeft: Int? = nil, seeing found: LoginStatus? = nil
     ) -> Step {
         let place = events.count
+        let wasUnderWay = underWay.remove(act) != nil
         if let found { observe(found) }
-        guard underWay.remove(act) != nil, case .prove = act else { return .finish(outcome) }
+        guard wasUnderWay, case .prove = act else { return .finish(outcome) }
         let result: SecondFactorEvent.Result =
             switch outcome {
             case .accepted: .succeeded

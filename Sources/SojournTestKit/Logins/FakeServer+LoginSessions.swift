@@ -125,7 +125,7 @@ extension FakeServer.World {
     /// Starts the session of the device; nil if the user has not let it in.
     mutating func collectLogin(_ id: String, device: String, at now: Int64) -> Data? {
         expireLogin(id, at: now)
-        guard var login = phoneLogins[id], login.collect(at: now),
+        guard refusal(ofMethod: "phone") == nil, var login = phoneLogins[id], login.collect(at: now),
             let user = users.values.first(where: { $0.id == login.userID })
         else { return nil }
         let answer = begin(user, device: device, FakeCall.none, at: now)
@@ -166,6 +166,7 @@ extension FakeServer.World {
             guard answer.status == 200 else { return answer }
         } else {
             guard call.text("client_id") != nil else { return .problem(400, "invalid_request") }
+            if let refusal = refusal(ofMethod: "phone") { return refusal }
             loginCount += 1
             id = "login\(loginCount)"
             var login = FakeLogin(
@@ -255,9 +256,12 @@ extension FakeServer.World {
         var result = key.flatMap { login.answered[$0] }
         if result == nil {
             do throws(FakeLogin.Refused) {
-                if login.status.isFinal { throw FakeLogin.Refused("session_terminated") }
-                if isOwn, login.claim?.sessionID != session.id { throw FakeLogin.Refused("not_claimant") }
-                try body(&login)
+                if login.status.isFinal {
+                    guard undo(login, call, session, at: now) else { throw FakeLogin.Refused("session_terminated") }
+                } else {
+                    if isOwn, login.claim?.sessionID != session.id { throw FakeLogin.Refused("not_claimant") }
+                    try body(&login)
+                }
                 result = ("", nil)
             } catch { result = (error.word, error.left) }
             if let key { login.answered[key] = result }
@@ -274,6 +278,16 @@ extension FakeServer.World {
             answer.body = JSONValue.object(problem).bytes
         }
         return answer
+    }
+
+    /// Ends the session of a login without a bond, if the user says that it was another person. The login stays as it is.
+    private mutating func undo(_ login: FakeLogin, _ call: FakeCall, _ session: FakeSession, at now: Int64) -> Bool {
+        guard call.path.hasSuffix("/stop"), call.members["not_me"] == .bool(true),
+            login.status.history == .loggedInOneShot, login.claim?.sessionID == session.id,
+            let startedID = login.startedID, let device = sessions[startedID], ending(of: device, at: now) == nil
+        else { return false }
+        end("not_me", at: now) { $0.id == startedID }
+        return true
     }
 
     /// A login as the phone sees it.
@@ -295,7 +309,9 @@ extension FakeServer.World {
         members.set("ended_at", login.endedAt.map { $0 / 1000 })
         if case .ping(let seconds) = login.request.bond { members["ping_seconds"] = .integer(seconds) }
         members["announce_info"] = login.request.announceInfo.flatMap { JSONValue(parsing: Array($0.utf8)) }
+        members.set("announce_quote", login.request.announceQuote)
         if [.loggedIn, .loggedInOneShot].contains(login.status.history) {
+            members.set("session_quote", login.request.sessionQuote)
             members["session_info"] = login.request.sessionInfo.flatMap { JSONValue(parsing: Array($0.utf8)) }
         }
         return members

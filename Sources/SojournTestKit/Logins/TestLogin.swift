@@ -20,10 +20,14 @@ public struct TestLoginRequest: Hashable, Sendable {
     public var isBrowserKnown = true
     /// Whether the login enrolls the phone. Only `FakeServer` knows such logins.
     public var isEnrolment = false
-    /// What the user is shown before the decision: JSON.
+    /// What the user is shown before the decision: JSON of a client that has proved itself.
     public var announceInfo: String?
     /// What the user is shown after the login: JSON.
     public var sessionInfo: String?
+    /// What a device without a secret says before the decision: plain text.
+    public var announceQuote: String?
+    /// What it says after the login.
+    public var sessionQuote: String?
 
     /// A request with the server's rules.
     public init() {}

@@ -86,6 +86,15 @@ extension HTTPAnswer {
         return json(status, members, type: "application/problem+json")
     }
 
+    /// The refusal of an access token without the scope `account` (RFC 6750 section 3.1).
+    static var insufficientScope: HTTPAnswer {
+        var answer = problem(403, "insufficient_scope")
+        answer.fields.append(
+            HTTPMessageField(
+                "WWW-Authenticate", #"Bearer realm="sojourn", error="insufficient_scope", scope="account""#))
+        return answer
+    }
+
     /// An error of OAuth (RFC 6749 section 5.2), with the reason beside it.
     static func oauth(_ status: Int, _ error: String, reason: String? = nil, reauthenticate: Bool? = nil) -> HTTPAnswer
     {

@@ -21,6 +21,8 @@ extension FakeServer.World {
             return HTTPAnswer(status: 204)
         default: break
         }
+        let takesAnyScope = call.path == "/v1/verify" || (call.method, call.path) == ("GET", "/v1/me")
+        guard takesAnyScope || has("account", session) else { return .insufficientScope }
         if let requirement = requirement(on: session, of: user, at: now) { return requirement.problem }
         if let answer = passkeyCall(call, session, user, at: now) { return answer }
         if let answer = loginCall(call, session, user, at: now) { return answer }
@@ -32,8 +34,8 @@ extension FakeServer.World {
                     HTTPMessageField("X-User-Id", user.id), HTTPMessageField("X-Session-Id", session.id),
                     HTTPMessageField("X-Device-Id", session.deviceID),
                 ])
-        case ("GET", "/v1/me"): return .json(200, Self.profile(user))
-        case ("POST", "/v1/me/account"): return name(user, call)
+        case ("GET", "/v1/me"): return .json(200, profile(user, in: session))
+        case ("POST", "/v1/me/account"): return name(user, call, session)
         case ("GET", "/v1/me/devices"): return devices(of: user, current: session, at: now)
         case ("DELETE", "/v1/me/devices"):
             let count = end("revoked_by_user", at: now) { $0.userID == user.id }

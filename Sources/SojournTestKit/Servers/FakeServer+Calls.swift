@@ -50,6 +50,8 @@ extension FakeServer.World {
         if call.members["passkey"] != nil { return logInByPasskey(device: device, call, at: now) }
         // The ID token of this fake is the user's name.
         let isByToken = call.members["id_token"] != nil
+        let method = isByToken ? "provider:\(call.text("provider") ?? "")" : "password"
+        if let refusal = refusal(ofMethod: method) { return refusal }
         guard let user = (call.text("id_token") ?? call.text("username")).flatMap({ users[$0] }),
             isByToken || (user.password != nil && user.password == call.text("password"))
         else { return .problem(401, isByToken ? "invalid_id_token" : "invalid_credentials") }
@@ -74,20 +76,39 @@ extension FakeServer.World {
         return begin(user, device: device, call, at: now)
     }
 
-    /// Begins a session, and ends the one that it replaces.
-    mutating func begin(_ user: FakeServer.User, device: String, _ call: FakeCall, at now: Int64) -> HTTPAnswer {
+    /// The refusal of a login by a word that `login_methods` do not name.
+    func refusal(ofMethod method: String) -> HTTPAnswer? {
+        loginMethods?.contains(method) ?? true ? nil : .problem(403, "login_method_not_allowed")
+    }
+
+    /// Begins a session, and ends the one that it replaces. `scope` is what was asked for before the call, if it was.
+    mutating func begin(
+        _ user: FakeServer.User, device: String, _ call: FakeCall, scope asked: String? = nil, at now: Int64
+    ) -> HTTPAnswer {
+        guard let granted = grantedScope(asked ?? call.text("scope")) else { return .problem(400, "invalid_scope") }
         let clientID = call.text("client_id") ?? "mobile"
         end("replaced", at: now) { $0.userID == user.id && $0.deviceID == device && $0.clientID == clientID }
         sessionCount += 1
         let session = FakeSession(
             id: "session\(sessionCount)", userID: user.id, deviceID: device, clientID: clientID,
-            mode: call.text("authentication_mode") ?? "NO", key: call.provenKey,
+            mode: call.text("authentication_mode") ?? "NO", scope: granted, key: call.provenKey,
             deviceKey: call.key("device_key"), startedAt: now, childAnsweredAt: now, renewedAt: now,
             presenceKey: call.key("presence_key"))
         sessions[session.id] = session
         if call.members["id_token"] != nil { sessions[session.id]?.shownAt["id_token"] = now }
         if let key = call.idempotencyKey { logins["\(key) \(user.id) \(device)"] = session.id }
-        return granted(session, user, at: now)
+        return self.granted(session, user, at: now)
+    }
+
+    /// The tokens of a scope that the client may have; all of them if none is asked for. Nil for more than those.
+    func grantedScope(_ asked: String?) -> [String]? {
+        let tokens = asked?.split(separator: " ").map(String.init) ?? scope
+        return tokens.allSatisfy(scope.contains) ? tokens : nil
+    }
+
+    /// Whether tokens of the session have the scope token.
+    func has(_ token: String, _ session: FakeSession) -> Bool {
+        session.scope.contains(token) && scope.contains(token)
     }
 
     func loginRefusal(of user: FakeServer.User) -> FakeRefusal? {
@@ -247,13 +268,18 @@ extension FakeServer.World {
                 "refresh_token": .string("sjr_\(session.id)_\(session.child)"), "session_id": .string(session.id),
                 "device_id": .string(session.deviceID), "session_idle_expires_at": .integer(idleEnd),
                 "session_expires_at": .integer(finalEnd), "authentication_mode": .string(session.mode),
-                "rotation_interval": .integer(interval), "user": .object(Self.profile(user)),
+                "rotation_interval": .integer(interval), "user": .object(profile(user, in: session)),
             ])
     }
 
-    static func profile(_ user: FakeServer.User) -> [String: JSONValue] {
-        user.isAnonymous
-            ? ["user_id": .string(user.id), "anonymous": .bool(true)]
-            : ["user_id": .string(user.id), "username": .string(user.username)]
+    /// The user as far as the scope of the session discloses it.
+    func profile(_ user: FakeServer.User, in session: FakeSession) -> [String: JSONValue] {
+        var members: [String: JSONValue] = ["user_id": .string(user.id)]
+        if user.isAnonymous {
+            members["anonymous"] = .bool(true)
+        } else if has("account", session) || has("profile", session) {
+            members["username"] = .string(user.username)
+        }
+        return members
     }
 }

@@ -8,7 +8,7 @@ struct FakeAuthorization {
     var nonce: String?
     var challenge: String
     var keyThumbprint: String?
-    var hasOpenID: Bool
+    var scope: String?
 }
 
 /// An authorization code. Times are milliseconds since 1970.
@@ -30,10 +30,11 @@ extension FakeServer.World {
         let request = FakeAuthorization(
             redirectURI: uri, state: call.text("state"), nonce: call.text("nonce"),
             challenge: call.text("code_challenge") ?? "", keyThumbprint: call.text("dpop_jkt"),
-            hasOpenID: call.text("scope")?.split(separator: " ").contains("openid") ?? false)
+            scope: call.text("scope"))
         guard call.text("response_type") == "code", call.text("code_challenge_method") == "S256",
             request.challenge.count == 43
         else { return redirect(request, ["error": "invalid_request"]) }
+        guard grantedScope(request.scope) != nil else { return redirect(request, ["error": "invalid_scope"]) }
         if call.text("prompt") == "none" { return redirect(request, ["error": "login_required"]) }
         let name = "page\(pages.count + 1)"
         pages[name] = request
@@ -43,7 +44,10 @@ extension FakeServer.World {
     /// The page with its form.
     func loginPage(_ call: FakeCall) -> HTTPAnswer {
         guard let name = call.text("r"), pages[name] != nil else { return .problem(400, "invalid_request") }
-        let html = """
+        let html =
+            refusal(ofMethod: "password") != nil
+            ? "<p>No password here.</p>"
+            : """
             <form method="post" action="/login/password"><input type="hidden" name="csrf" value="\(name)">
             <input type="hidden" name="r" value="\(name)"></form>
             """
@@ -56,8 +60,8 @@ extension FakeServer.World {
         guard let name = call.text("r"), let request = pages[name], call.text("csrf") == name else {
             return .problem(400, "invalid_request")
         }
-        guard let user = call.text("username").flatMap({ users[$0] }), user.password == call.text("password"),
-            loginRefusal(of: user) == nil
+        guard refusal(ofMethod: "password") == nil, let user = call.text("username").flatMap({ users[$0] }),
+            user.password == call.text("password"), loginRefusal(of: user) == nil
         else { return loginPage(call) }
         let code = "sjc_\(codes.count + 1)"
         codes[code] = FakeCode(authorization: request, userID: user.id, madeAt: now)
@@ -95,15 +99,21 @@ extension FakeServer.World {
             end("code_reused", at: now) { $0.id == earlier.sessionID }
             return .oauth(400, "invalid_grant")
         }
+        if refusal(ofMethod: "password") != nil {
+            return .oauth(400, "unauthorized_client", reason: "login_method_not_allowed")
+        }
         guard now - code.madeAt < 60_000, loginRefusal(of: user) == nil else { return .oauth(400, "invalid_grant") }
-        let answer = begin(user, device: call.text("device_id") ?? "device", call, at: now)
+        let answer = begin(
+            user, device: call.text("device_id") ?? "device", call, scope: code.authorization.scope, at: now)
         codes[text]?.exchange = ("session\(sessionCount)", call.idempotencyKey, now)
         return withIDToken(answer, code.authorization)
     }
 
     /// The answer with an ID token, if the request asked for one. Nothing is signed.
     private func withIDToken(_ answer: HTTPAnswer, _ request: FakeAuthorization) -> HTTPAnswer {
-        guard request.hasOpenID, var members = JSONValue(parsing: answer.body)?.members else { return answer }
+        guard grantedScope(request.scope)?.contains("openid") == true,
+            var members = JSONValue(parsing: answer.body)?.members
+        else { return answer }
         var claims: [String: JSONValue] = ["iss": .string("https://sojourn.test"), "aud": .string("mobile")]
         claims.set("nonce", request.nonce)
         members["id_token"] = .string("e30.\(Base64URL.encode(JSONValue.object(claims).bytes)).")

@@ -48,6 +48,7 @@ extension FakeServer.World {
         guard let credential = call.members["passkey"]?.members, let id = credential.text("id") else {
             return .problem(400, "invalid_request")
         }
+        if let refusal = refusal(ofMethod: "passkey") { return refusal }
         guard use(credential, of: "login") else { return .problem(400, "invalid_passkey") }
         guard let passkey = passkeys[id], let user = users.values.first(where: { $0.id == passkey.userID }) else {
             return .problem(401, "invalid_credentials")

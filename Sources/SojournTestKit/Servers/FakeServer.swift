@@ -41,8 +41,12 @@ public final class FakeServer: TestServer, Transport {
         var idle: Int64
         var maximum: Int64
         var refreshAfter: Int64
+        /// The widest scope of the client, in tokens.
+        var scope = ["offline_access", "account"]
         /// Whether a login can make an anonymous user (`anonymous_users` of the client).
         var anonymousUsers = false
+        /// The words of `login_methods`; nil: every way.
+        var loginMethods: [String]?
         /// How often a session with the mode `BIOMETRIC` asks for its user, in seconds; nil: never.
         var presenceMaxAge: Int64?
         /// The `jti` of assertions that were used.
@@ -210,6 +214,16 @@ extension FakeServer {
     /// Lets the client use the login page, which returns to these URIs.
     public func setRedirectURIs(_ uris: [String]) async throws {
         state.withLock { $0.world.redirectURIs = uris }
+    }
+
+    /// Sets the widest scope of the client.
+    public func setScope(_ scope: String) async throws {
+        state.withLock { $0.world.scope = scope.split(separator: " ").map(String.init) }
+    }
+
+    /// Sets the ways in which users may log in (`login_methods`); nil: every way.
+    public func setLoginMethods(_ methods: [String]?) async throws {
+        state.withLock { $0.world.loginMethods = methods }
     }
 
     /// Sets how often sessions with the mode `BIOMETRIC` ask for their user, in seconds; nil: never.

@@ -7,6 +7,8 @@ struct FakeSession {
     var deviceID: String
     var clientID: String
     var mode: String
+    /// What was granted, in tokens; the client's scope limits it.
+    var scope: [String]
     /// The key to which the session is bound, in any unambiguous form.
     var key: String?
     /// The key that resumes the session.

@@ -57,6 +57,15 @@ extension LocalServer {
             "mobile", ["grant_types": .array(grants), "redirect_uris": .array(uris.map { .string($0) })])
     }
 
+    /// Sets the widest scope of the client `mobile`.
+    public func setScope(_ scope: String) async throws { try await changeClient("mobile", ["scope": .string(scope)]) }
+
+    /// Sets the ways in which users of the client `mobile` may log in (`login_methods`); nil: every way.
+    public func setLoginMethods(_ methods: [String]?) async throws {
+        let list = methods.map { JSONValue.array($0.map { .string($0) }) } ?? .null
+        try await changeClient("mobile", ["login_methods": list])
+    }
+
     /// Changes the settings of sessions, for existing sessions as well.
     public func change(_ settings: ServerSettings) async throws {
         var members: [String: JSONValue] = [:]

@@ -28,6 +28,10 @@ public protocol TestServer: Sendable {
     func setAnonymousUsers(_ areAllowed: Bool) async throws
     /// Lets the client `mobile` use the login page, which returns to these URIs. At first there are none.
     func setRedirectURIs(_ uris: [String]) async throws
+    /// Sets the widest scope of the client `mobile`. At first it is `offline_access account`.
+    func setScope(_ scope: String) async throws
+    /// Sets the ways in which users of the client `mobile` may log in (`login_methods`); nil: every way, as at first.
+    func setLoginMethods(_ methods: [String]?) async throws
     /// Sets how often sessions of the client `mobile` with a mode other than `NO` ask for their user (`user_presence_max_age`), in
     /// seconds; nil: as often as the mode itself says.
     func askForUser(every seconds: Int64?) async throws

@@ -57,7 +57,8 @@ struct ChurnBenchmark {
     private func churn(_ count: Int, _ server: ServerProcess) throws {
         let courses = Course.allCases
         for number in 0..<count {
-            let address = LoopbackAddress(port: server.publicPort, source: UInt8(number % 250))
+            let source = LoopbackAddress.source(0, 1, UInt8(number % 250))
+            let address = LoopbackAddress(port: server.publicPort, source: source)
             let descriptor = try address.connect()
             defer { close(descriptor) }
             try follow(courses[number % courses.count], descriptor)

@@ -88,9 +88,20 @@ struct Benchmark: Sendable {
             discussion: """
                 Starts 'sojourn serve' with a throw-away database, or two nodes of it on the empty database --postgres. Again and again
                 a phone lets a desktop in and logs out, while the desktop waits for news at GET /v1/logins/{login_id}, on the
-                second node if there are two.
+                second node if there are two. Before that, --waiters calls of desktop and phone in turns wait for one login that a
+                phone has claimed, for as long, and the server's write transactions are counted.
                 """,
             defaults: Options(seconds: 60), run: { try LoginsBenchmark(options: $0).run() }),
+        Benchmark(
+            name: "flood", summary: "right logins beside a flood of wrong passwords",
+            discussion: """
+                Starts 'sojourn serve' with a throw-away database. From 50 addresses, 127.1.0.1 to 127.1.49.1, each a network of
+                its own, come 200 wrong passwords a second, for names that do not exist, because a name that exists is
+                locked soon. Meanwhile there is one right login a second, in turn from a device that has a
+                session, at an address in one of those networks, and from a new device in another network. One that is
+                not answered within two seconds has failed. Beside them, ten refreshes a second.
+                """,
+            defaults: Options(seconds: 200), run: { try FloodBenchmark(options: $0).run() }),
         Benchmark(
             name: "console", summary: "milliseconds of each page of the admins' console",
             discussion: """

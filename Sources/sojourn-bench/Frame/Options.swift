@@ -22,6 +22,8 @@ struct Options: Sendable {
     var slowloris = 1000
     /// The number of connections that are opened one after the other.
     var total = 1_000_000
+    /// The number of calls that wait for one login at the same time.
+    var waiters = 0
     /// The path of the server's program; nil for the one beside this program.
     var sojourn: String?
     /// The folder of temporary files, which selects the disk; nil for the system's.
@@ -69,6 +71,9 @@ struct Options: Sendable {
         },
         Choice(name: "--total", valueName: "N", help: "connections one after the other") {
             $0.total = try number($1, "--total", 10...1_000_000_000)
+        },
+        Choice(name: "--waiters", valueName: "N", help: "calls that wait for one login; 0 measures none") {
+            $0.waiters = try number($1, "--waiters", 0...16)
         },
         Choice(name: "--sojourn", valueName: "PATH", help: "the server's program; default: beside this one") {
             $0.sojourn = $1

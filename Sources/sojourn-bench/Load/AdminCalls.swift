@@ -19,9 +19,9 @@ struct AdminCalls {
     /// Creates the user of the sessions.
     func makeUser() throws { _ = try call("POST", "/admin/v1/users", #"{"username": "bench"}"#) }
 
-    /// Creates the user of the pages.
-    func makeUser(password: String) throws {
-        _ = try call("POST", "/admin/v1/users", #"{"username": "bench", "password": "\#(password)"}"#)
+    /// Creates a user with a password.
+    func makeUser(_ name: String = "bench", password: String) throws {
+        _ = try call("POST", "/admin/v1/users", #"{"username": "\#(name)", "password": "\#(password)"}"#)
     }
 
     /// Creates the client of the login page, with a session in the browser.

@@ -14,7 +14,7 @@ final class LoadConnection<Dialogue: Conversation> {
     }
 
     private let socket: StreamSocket
-    private var conversation: Dialogue
+    private(set) var conversation: Dialogue
     private var received: [UInt8] = []
     private var sentAt: Int64 = 0
     /// True while a response is awaited.
@@ -23,10 +23,10 @@ final class LoadConnection<Dialogue: Conversation> {
     /// The descriptor, for the epoll set.
     var number: Int32 { socket.number }
 
-    /// Connects to `port` of this machine.
-    init(port: UInt16, _ conversation: Dialogue) throws {
+    /// Connects to `port` of this machine, from `source` if it is given.
+    init(port: UInt16, source: UInt32? = nil, _ conversation: Dialogue) throws {
         self.conversation = conversation
-        let number = try LoopbackAddress(port: port).connect()
+        let number = try LoopbackAddress(port: port, source: source).connect()
         socket = StreamSocket(owning: number)
         guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { throw Failure.system("fcntl") }
         socket.sendWithoutDelay()
@@ -39,6 +39,14 @@ final class LoadConnection<Dialogue: Conversation> {
         let request = conversation.request
         // The send buffer is empty and larger than a request, so one call sends all of it.
         guard socket.send(request) == .bytes(request.count) else { throw Failure("a request could not be sent") }
+    }
+
+    /// Whether the server has closed the connection, which waits for no response. All connections share `buffer`.
+    func isClosed(_ buffer: inout [UInt8]) -> Bool {
+        switch socket.receive(into: &buffer) {
+        case .failed, .bytes(0): true
+        case .wouldBlock, .bytes: false
+        }
     }
 
     /// Reads what has arrived, at instant `now`. All connections share `buffer`.

@@ -35,22 +35,42 @@ struct LoadResult {
 /// It uses system calls directly, because the load must cost a fraction of what it measures.
 final class LoadGenerator<Dialogue: Conversation> {
     private let set: Int32
-    private let connections: [LoadConnection<Dialogue>]
+    private var connections: [LoadConnection<Dialogue>] = []
+    private let port: UInt16
+    private let sources: [UInt32]
+    /// Whether a connection that the server has closed is replaced.
+    private let reconnects: Bool
     private var broken: Set<Int> = []
     private var events = [epoll_event](repeating: epoll_event(), count: 256)
     private var buffer = [UInt8](repeating: 0, count: 65_536)
 
-    /// Connects to `port` of this machine once per conversation.
-    init(port: UInt16, _ conversations: [Dialogue]) throws {
-        connections = try conversations.map { try LoadConnection(port: port, $0) }
+    /// Connects to `port` of this machine once per conversation, from the addresses `sources` in turn.
+    init(port: UInt16, _ conversations: [Dialogue], sources: [UInt32] = [], reconnects: Bool = false) throws {
+        self.port = port
+        self.sources = sources
+        self.reconnects = reconnects
         set = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard set >= 0 else { throw Failure.system("epoll_create1") }
-        for (index, connection) in connections.enumerated() {
-            var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: UInt64(index)))
-            guard epoll_ctl(set, EPOLL_CTL_ADD, connection.number, &event) == 0 else {
-                throw Failure.system("epoll_ctl")
-            }
+        connections.reserveCapacity(conversations.count)
+        for (index, conversation) in conversations.enumerated() {
+            connections.append(try connection(index, conversation))
         }
+    }
+
+    /// A new connection, which the epoll set knows by `index`.
+    private func connection(_ index: Int, _ conversation: Dialogue) throws -> LoadConnection<Dialogue> {
+        let source = sources.isEmpty ? nil : sources[index % sources.count]
+        let connection = try LoadConnection(port: port, source: source, conversation)
+        var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: UInt64(index)))
+        guard epoll_ctl(set, EPOLL_CTL_ADD, connection.number, &event) == 0 else {
+            throw Failure.system("epoll_ctl")
+        }
+        return connection
+    }
+
+    /// Replaces a connection, whose conversation goes on. Closing the old one removes it from the epoll set.
+    private func reconnect(_ index: Int) throws {
+        connections[index] = try connection(index, connections[index].conversation)
     }
 
     deinit { close(set) }
@@ -76,7 +96,7 @@ final class LoadGenerator<Dialogue: Conversation> {
                 for position in 0..<count {
                     let index = Int(events[position].data.u64)
                     let now = monotonicNanoseconds()
-                    switch hear(index, at: now, until: end, &result) {
+                    switch try hear(index, at: now, until: end, &result) {
                     case .waiting: break
                     case .answered where now < end: try ask(index, at: now)
                     case .answered, .failed: waiting -= 1
@@ -89,7 +109,9 @@ final class LoadGenerator<Dialogue: Conversation> {
     /// Sends `perSecond` requests per second at even intervals for the given time, independently of the responses. A
     /// latency counts from the instant at which its request was due, so waiting for a free connection counts as waiting
     /// for the server.
-    func run(seconds: Double, perSecond: Double) throws -> LoadResult {
+    ///
+    /// - Parameter inTurn: whether the connections ask in turn, so that each source sends as much as the others.
+    func run(seconds: Double, perSecond: Double, inTurn: Bool = false) throws -> LoadResult {
         guard perSecond > 0 else {
             throw Failure("the load before had no right response, so there is no rate to send at")
         }
@@ -101,8 +123,10 @@ final class LoadGenerator<Dialogue: Conversation> {
             while true {
                 let due = start + Int64(Double(asked) * 1e9 / perSecond)
                 if due >= end, waiting == 0 { return }
+                guard waiting > 0 || !idle.isEmpty else { throw Failure(result.firstError ?? "no connection is left") }
                 let pause = due < end && !idle.isEmpty ? due - monotonicNanoseconds() : Self.longestWait
-                if pause <= 0, let index = idle.popLast() {
+                if pause <= 0, let index = inTurn ? idle.first : idle.last {
+                    if inTurn { idle.removeFirst() } else { idle.removeLast() }
                     try ask(index, at: due)
                     (asked, waiting) = (asked + 1, waiting + 1)
                     continue
@@ -113,10 +137,10 @@ final class LoadGenerator<Dialogue: Conversation> {
                 }
                 for position in 0..<count {
                     let index = Int(events[position].data.u64)
-                    switch hear(index, at: monotonicNanoseconds(), until: .max, &result) {
+                    switch try hear(index, at: monotonicNanoseconds(), until: .max, &result) {
                     case .waiting: continue
                     case .answered: idle.append(index)
-                    case .failed: break
+                    case .failed: if reconnects { idle.append(index) }
                     }
                     waiting -= 1
                 }
@@ -153,14 +177,23 @@ final class LoadGenerator<Dialogue: Conversation> {
         }
     }
 
-    private func ask(_ index: Int, at now: Int64) throws { try connections[index].ask(at: now) }
+    private func ask(_ index: Int, at now: Int64) throws {
+        do { try connections[index].ask(at: now) } catch {
+            guard reconnects else { throw error }
+            try reconnect(index)
+            try connections[index].ask(at: now)
+        }
+    }
 
     /// Reads what has arrived for one connection, and counts it.
     private func hear(
         _ index: Int, at now: Int64, until end: Int64, _ result: inout LoadResult
-    ) -> LoadConnection<Dialogue>.Progress {
+    ) throws -> LoadConnection<Dialogue>.Progress {
         let connection = connections[index]
-        guard connection.isWaiting else { return .waiting }
+        guard connection.isWaiting else {
+            if reconnects, connection.isClosed(&buffer) { try reconnect(index) }
+            return .waiting
+        }
         let progress = connection.hear(at: now, &buffer)
         switch progress {
         case .waiting: break
@@ -172,6 +205,10 @@ final class LoadGenerator<Dialogue: Conversation> {
         case .failed(let reason):
             result.errors += 1
             result.firstError = result.firstError ?? reason
+            if reconnects {
+                try reconnect(index)
+                break
+            }
             broken.insert(index)
             // Otherwise the end of the stream would be reported without end.
             epoll_ctl(set, EPOLL_CTL_DEL, connection.number, nil)

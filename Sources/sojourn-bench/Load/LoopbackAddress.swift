@@ -3,9 +3,14 @@ import Glibc
 /// A port of this machine, with connections by plain system calls.
 struct LoopbackAddress {
     let port: UInt16
-    /// The last number of the source address 127.0.1.x; nil for the system's choice. Several addresses are needed
-    /// because each port of an address rests for a minute after its use.
-    var source: UInt8?
+    /// The source address, one of 127.0.0.0/8; nil for the system's choice. Several addresses are needed because each port of
+    /// an address rests for a minute after its use, and where the server counts by address.
+    var source: UInt32?
+
+    /// The address 127.a.b.c.
+    static func source(_ a: UInt8, _ b: UInt8, _ c: UInt8) -> UInt32 {
+        0x7F00_0000 | UInt32(a) << 16 | UInt32(b) << 8 | UInt32(c)
+    }
 
     /// Opens a blocking connection.
     func connect() throws -> Int32 {
@@ -14,7 +19,7 @@ struct LoopbackAddress {
         do {
             if let source {
                 Self.set(IP_BIND_ADDRESS_NO_PORT, Int32(IPPROTO_IP), 1, on: number)
-                try Self.call("bind", Self.native(0x7F00_0100 + UInt32(source), 0)) { bind(number, $0, $1) }
+                try Self.call("bind", Self.native(source, 0)) { bind(number, $0, $1) }
             }
             try Self.call("connect", Self.native(0x7F00_0001, port)) { Glibc.connect(number, $0, $1) }
         } catch {

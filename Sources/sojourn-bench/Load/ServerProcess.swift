@@ -92,14 +92,17 @@ final class ServerProcess: MeasuredServer {
         let file = (try? String(contentsOfFile: "/proc/\(pid)/smaps_rollup", encoding: .utf8)) ?? ""
         let line = file.split(separator: "\n").first { $0.hasPrefix("Pss:") }
         guard let kibibytes = line?.split(separator: " ").dropFirst().first.flatMap({ Double($0) }) else {
-            throw Failure("the system does not tell the memory of process \(pid)")
+            throw Failure("only root sees the memory of process \(pid), which keeps it private")
         }
         return kibibytes * 1024
     }
 
     /// Returns the number of open descriptors.
     func openDescriptors() throws -> Int {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd") else {
+            throw Failure("only root sees the descriptors of process \(pid), which keeps its memory private")
+        }
+        return names.count
     }
 
     private static func spawn(_ launch: Launch) throws -> pid_t {

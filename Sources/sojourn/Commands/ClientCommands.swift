@@ -64,7 +64,8 @@ enum ClientCommands {
             choices: HostedLogin.BrowserSession.allCases.map(\.rawValue)),
         Command.Option(
             "--login-methods", "LIST",
-            "what the login page offers, separated by spaces: password, passkey, phone, provider:NAME"),
+            "the ways to log in, separated by spaces: password, passkey, phone, provider:NAME, anonymous, invitation; '' for every way"
+        ),
         Command.Option("--backchannel-logout-uri", "URI", "the receiver of logout tokens; '' for none"),
         Command.Option(
             "--backchannel-logout-session-required", "BOOL",
@@ -80,6 +81,9 @@ enum ClientCommands {
         Command.Option("--initiate-login-uri", "URI", "the page of the client that starts a login; '' for none"),
         Command.Option(
             "--remote-scope", "SCOPE", "the largest scope of a login that a phone approves for a device; '' for all"),
+        Command.Option(
+            "--minimum-bond", "BOND", "the weakest bond to the phone that a login may ask for: none, or session",
+            choices: LoginBond.Minimum.allCases.map(\.rawValue)),
         Command.Option(
             "--apple-app-ids", "LIST", "its apps on Apple platforms: TEAMID.bundle.id, separated by spaces"),
         Command.Option(
@@ -100,12 +104,15 @@ enum ClientCommands {
         if let rule = arguments.value("--app-data") { body["app_data"] = .string(rule) }
         for (option, member) in [
             ("--redirect-uris", "redirect_uris"), ("--post-logout-redirect-uris", "post_logout_redirect_uris"),
-            ("--redirect-hops", "redirect_hops"), ("--login-methods", "login_methods"),
-            ("--apple-app-ids", "apple_app_ids"),
+            ("--redirect-hops", "redirect_hops"), ("--apple-app-ids", "apple_app_ids"),
             ("--android-apps", "android_apps"),
         ] {
             guard let list = arguments.value(option) else { continue }
             body[member] = .array(list.split(separator: " ").map { .string(String($0)) })
+        }
+        if let list = arguments.value("--login-methods") {
+            body["login_methods"] =
+                list.isEmpty ? .null : .array(list.split(separator: " ").map { .string(String($0)) })
         }
         for (option, member) in [
             ("--backchannel-logout-uri", "backchannel_logout_uri"), ("--initiate-login-uri", "initiate_login_uri"),
@@ -120,6 +127,7 @@ enum ClientCommands {
         if let mode = arguments.value("--backchannel-delivery") {
             body["backchannel_token_delivery_mode"] = .string(mode)
         }
+        if let bond = arguments.value("--minimum-bond") { body["minimum_bond"] = .string(bond) }
         if let rule = arguments.value("--browser-session") { body["browser_session"] = .string(rule) }
         if let demand = try arguments.bool("--require-par") {
             body["require_pushed_authorization_requests"] = .bool(demand)
@@ -154,7 +162,7 @@ enum ClientCommands {
         ["client", "create"], "Makes a client: one app, or one backend.", operands: ["CLIENT_ID"], options: members,
         discussion: "The secret of a confidential client is shown only now.",
         examples: [
-            "sojourn client create tablet --name 'Tablet app' --scope offline_access --idle 30d",
+            "sojourn client create tablet --name 'Tablet app' --scope 'offline_access account' --idle 30d",
             "sojourn client create backend --auth client_secret_basic --grants client_credentials",
             "sojourn client create signer --auth private_key_jwt --jwks keys.json --grants client_credentials",
         ],
@@ -246,12 +254,13 @@ enum ClientCommands {
             ("after a logout", client["post_logout_redirect_uris"]?.cell),
             ("lead on to", client["redirect_hops"]?.cell),
             ("requires PAR", client["require_pushed_authorization_requests"]?.cell),
-            ("browser session", client["browser_session"]?.cell), ("login methods", client["login_methods"]?.cell),
+            ("browser session", client["browser_session"]?.cell),
+            ("login methods", client["login_methods"]?.cell ?? "every way"),
             ("logout tokens", client["backchannel_logout_uri"]?.cell),
             ("requested logins", client["backchannel_token_delivery_mode"]?.cell),
             ("pings", client["backchannel_client_notification_endpoint"]?.cell),
             ("starts logins at", client["initiate_login_uri"]?.cell),
-            ("scope by phone", client["remote_scope"]?.cell),
+            ("scope by phone", client["remote_scope"]?.cell), ("weakest bond", client["minimum_bond"]?.cell),
             ("Apple apps", client["apple_app_ids"]?.cell), ("Android apps", client["android_apps"]?.cell),
             ("idle", span("offline_session_idle")),
             ("max lifetime", span("offline_session_max")), ("access token", span("access_token_lifetime")),

@@ -21,6 +21,7 @@ enum UserCommands {
         Command.Option("--country", "CODE", "country, two letters"),
         Command.Option("--max", "DURATION", "longest session of this user, like 30d; 0: as the settings say"),
         Command.Option("--claims", "JSON", "an object whose members every access token of this user has"),
+        Command.Option("--source", "WORD", "'user' if a stranger has chosen name and address, otherwise 'admin'"),
     ]
 
     private static func profileMembers(_ arguments: Arguments) throws(Failure) -> [String: JSONValue] {
@@ -37,6 +38,7 @@ enum UserCommands {
             members["claims"] = claims
         }
         if let verified = try arguments.bool("--email-verified") { members["email_verified"] = .bool(verified) }
+        if let source = arguments.value("--source") { members["source"] = .string(source) }
         if let seconds = try arguments.seconds("--max") { members["offline_session_max"] = .integer(seconds) }
         return members
     }
@@ -90,7 +92,7 @@ enum UserCommands {
         send: { connection, arguments async throws(Failure) in
             var members = try profileMembers(arguments)
             if let name = arguments.value("--username") { members["username"] = .string(name) }
-            if members.isEmpty { throw arguments.usage("nothing to change is named") }
+            if members.keys.allSatisfy({ $0 == "source" }) { throw arguments.usage("nothing to change is named") }
             return try await connection.send(
                 .patch, ["users", reference(arguments.operands[0])], .object(members))
         },
@@ -190,6 +192,12 @@ enum UserCommands {
         return user["login_disabled_by_user"] != nil ? "off by user" : "on"
     }
 
+    private static func sources(_ sources: JSONValue) -> String {
+        ["username", "email", "password", "access"].compactMap { part in
+            sources[part].map { "\(part) \($0.cell)" }
+        }.joined(separator: ", ")
+    }
+
     private static func facts(_ user: JSONValue) -> String {
         let disabling = { (name: String) -> String? in
             user[name].map { switched in
@@ -205,6 +213,7 @@ enum UserCommands {
             ("claims", user["claims"].map { String(decoding: $0.text(), as: UTF8.self) }),
             ("max lifetime", user["offline_session_max"]?.integer.map(Formatting.span)),
             ("anonymous", user["anonymous"]?.bool == true ? "yes" : nil),
+            ("sources", user["sources"].map(sources)),
             ("password", user["has_password"]?.bool == true ? "set" : "none"), ("logins", loginState(user)),
             ("off by admin", disabling("login_disabled_by_admin")),
             ("off by user", disabling("login_disabled_by_user")),

@@ -22,7 +22,7 @@ import Testing
     @Test func aDifferenceIsNoticed() async throws {
         try await Self.withTwins { sqlite, postgres in
             let user = User(id: Identifier(random: .system), username: "a", profile: .init(), createdAt: Self.start)
-            let isNew = try await postgres.insertUser(user, events: [])
+            let isNew = try await postgres.insertUser(user, from: .admin, events: [])
             #expect(isNew)
             await #expect(throws: StoreError.self) {
                 try await TwinStore(sqlite, postgres).user(.id(user.id))
@@ -33,7 +33,7 @@ import Testing
             let session = Session(
                 id: Identifier(random: .system), userID: user.id, clientID: "web", device: Device(id: "phone"),
                 startedAt: Self.start, epoch: 0)
-            #expect(try await sqlite.insertUser(user, events: []))
+            #expect(try await sqlite.insertUser(user, from: .admin, events: []))
             for store in [sqlite, postgres] as [any Store] {
                 try await store.openSession(userID: user.id, clientID: "web", deviceID: "phone") {
                     $0.session = session

@@ -35,7 +35,7 @@ import Testing
         var sessions: [Session] = []
         for name in (0..<16).map({ "user-\($0)" }) {
             let user = User(id: Identifier(random: .system), username: name, createdAt: start)
-            try #require(try await store.insertUser(user, events: []))
+            try #require(try await store.insertUser(user, from: .admin, events: []))
             let session = Session(
                 id: Identifier(random: .system), userID: user.id, clientID: Client.mobileID, device: Device(id: "d"),
                 startedAt: start, epoch: 1)

@@ -34,7 +34,7 @@ func openStore(_ url: String, _ edit: (inout PostgresStore.Options) -> Void = { 
 func givenSession(_ store: PostgresStore, _ username: String = "anna") async throws -> Session {
     let start = Instant(secondsSinceEpoch: 1_800_000_000)
     let user = User(id: Identifier(random: .system), username: username, createdAt: start)
-    #expect(try await store.insertUser(user, events: []))
+    #expect(try await store.insertUser(user, from: .admin, events: []))
     let session = Session(
         id: Identifier(random: .system), userID: user.id, clientID: Client.mobileID, device: Device(id: "phone"),
         startedAt: start, epoch: 1)

@@ -38,7 +38,7 @@ import Testing
 
     private func session(_ store: PostgresStore, _ name: String = "anna") async throws -> Session {
         let user = User(id: Identifier(random: .system), username: name, createdAt: Self.start)
-        try #require(try await store.insertUser(user, events: []))
+        try #require(try await store.insertUser(user, from: .admin, events: []))
         return try await logIn(user.id, at: store)
     }
 

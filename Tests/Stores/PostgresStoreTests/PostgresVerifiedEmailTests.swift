@@ -18,7 +18,7 @@ struct PostgresVerifiedEmailTests {
         var anna = User(id: Identifier(random: .system), username: "anna", createdAt: start)
         anna.profile.email = "anna@example.org"
         anna.profile.isEmailVerified = true
-        try #require(try await store.insertUser(anna, events: []))
+        try #require(try await store.insertUser(anna, from: .admin, events: []))
         return anna
     }
 

@@ -107,7 +107,7 @@ import Testing
         _ = try await store.use([OneTimeToken(.identityToken, of: "", id: "", goodUntil: start, at: start)])
         _ = try await store.claimProviderChecks(of: "p", dueBy: start, until: start, limit: 9)
         try await expect(3, "a login that replaces a session") { try await logIn() }
-        try await expect(2, "a changed address") {
+        try await expect(3, "a changed address, with its source") {
             _ = try await store.updateUser(.id(session.userID)) { $0.user.profile.email = "a@b.example" }
         }
         try await expect(3, "a new username") {

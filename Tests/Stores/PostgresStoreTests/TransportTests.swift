@@ -30,7 +30,7 @@ import Testing
         let url = try Self.url(host, mode, root: root)
         let store = try openStore(url)
         let user = User(id: Identifier(random: .system), username: "anna", createdAt: Instant(secondsSinceEpoch: 1))
-        #expect(try await store.insertUser(user, events: []))
+        #expect(try await store.insertUser(user, from: .admin, events: []))
         #expect(try await store.user(.username("anna")) == user)
         let clear =
             "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE client_port > 0 AND NOT ssl"

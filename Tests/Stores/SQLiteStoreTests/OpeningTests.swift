@@ -64,7 +64,7 @@ import Testing
         try await TemporaryFolder.with { folder in
             let old = try folder.open()
             let user = Example.user()
-            _ = try await old.insertUser(user, events: [])
+            _ = try await old.insertUser(user, from: .admin, events: [])
             await old.close()
             for _ in 0..<2 {
                 let new = try SQLiteStore(

@@ -74,7 +74,7 @@ import Testing
                 options.observer.batchEnded = { batch in batches.withLock { $0.append(batch) } }
             }
             let user = Example.user()
-            _ = try await store.insertUser(user, events: [])
+            _ = try await store.insertUser(user, from: .admin, events: [])
             let session = Example.session(of: user.id)
             try await store.openSession(userID: user.id, clientID: "web", deviceID: "phone") { $0.session = session }
             let before = DatabaseFile.size(folder.database + "-wal")

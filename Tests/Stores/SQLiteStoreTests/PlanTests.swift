@@ -11,7 +11,7 @@ import Testing
     @Test func aPlanCountsTheRowsOfEachStepAndChangesNothing() async throws {
         try await TemporaryFolder.with { folder in
             let store = try folder.open()
-            for name in ["a", "b", "c"] { _ = try await store.insertUser(Example.user(name), events: []) }
+            for name in ["a", "b", "c"] { _ = try await store.insertUser(Example.user(name), from: .admin, events: []) }
             await store.close()
             let before = try Data(contentsOf: URL(filePath: folder.database))
             let closed = try ClosedDatabase(path: folder.database, migrations: NextVersion.all)
@@ -43,7 +43,7 @@ import Testing
     @Test func aLogIsReadAndStays() async throws {
         try await TemporaryFolder.with { folder in
             let store = try folder.open()
-            _ = try await store.insertUser(Example.user("a"), events: [])
+            _ = try await store.insertUser(Example.user("a"), from: .admin, events: [])
             let crashed = folder.path + "/crashed"
             for ending in ["", "-wal"] {
                 try FileManager.default.copyItem(atPath: folder.database + ending, toPath: crashed + ending)

@@ -87,12 +87,13 @@ enum Fixture {
         client.hostedLogin.redirectHops = ["https://two.example/", "com.example.app:/home"]
         client.hostedLogin.requiresPushedRequests = true
         client.hostedLogin.browserSession = .shared
-        client.hostedLogin.loginMethods = ["password", "provider:acme"]
+        client.hostedLogin.loginMethods = [.password, .provider("acme")]
         client.hostedLogin.backchannelLogoutURI = "https://one.example/logout"
         client.backchannel.deliveryMode = .ping
         client.backchannel.notificationEndpoint = "https://one.example/ping"
         client.hostedLogin.initiateLoginURI = "https://one.example/login"
         client.hostedLogin.remoteScope = Scope("read")
+        client.hostedLogin.minimumBond = .none
         client.hostedLogin.appleAppIDs = ["ABCDE12345.com.example.one", "ABCDE12345.com.example.two"]
         let fingerprint = Array(repeating: "AB", count: 32).joined(separator: ":")
         client.hostedLogin.androidApps = ["one", "two"].compactMap { AndroidApp("com.example.\($0)/\(fingerprint)") }
@@ -128,7 +129,7 @@ extension Fixture {
 extension Store {
     /// Adds a user and gives it back.
     func given(_ user: User) async throws -> User {
-        guard try await insertUser(user, events: []) else { throw Unexpected("the username is taken") }
+        guard try await insertUser(user, from: .admin, events: []) else { throw Unexpected("the username is taken") }
         return user
     }
 

@@ -10,7 +10,7 @@ public enum ObservedTransitions {
     /// Begins sessions of one user, and ends them in all the ways of the store.
     public static func make(in store: some Store) async throws {
         let user = Fixture.user()
-        _ = try await store.insertUser(user, events: [])
+        _ = try await store.insertUser(user, from: .admin, events: [])
         var sessions: [Session] = []
         for device in ["a", "b", "c", "d", "e"] {
             let session = Fixture.session(of: user.id, device: device)

@@ -29,7 +29,8 @@ public let storeRules: [StoreRule] =
     + clientRules + settingsRules
     + keyRules + eventRules + revocationRules + contentionRules + exportRules + importRules + importFeedRules
     + importKeepingRules + importRunningRules
-    + foreignTokenRules + identityRules + identityLoginRules + verifiedEmailRules + oneTimeTokenRules + webhookRules
+    + foreignTokenRules + identityRules + identityLoginRules + verifiedEmailRules + userSourcesRules + oneTimeTokenRules
+    + webhookRules
     + providerCheckRules + servedMaximumRules + accountRules + guessRules + replacedPasswordRules + resetRules
     + anonymousUserRules + passkeyRules
-    + loginRules + loginProofRules + loginSessionRules + companionRules + bondRules
+    + loginRules + loginProofRules + loginSessionRules + companionRules + bondRules + phoneBrowserRules

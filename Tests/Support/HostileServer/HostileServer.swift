@@ -36,8 +36,12 @@ public final class HostileServer: Sendable {
     public var origin: String { "http://127.0.0.1:\(port)" }
     private let listener: Int32
     private let seen = Locked<[String]>([])
+    private let accepted = Locked(0)
     private let open = Locked<Set<Int32>>([])
     private let answer: @Sendable (String) -> [Step]
+
+    /// How many connections came so far, with a request or without.
+    public var connections: Int { accepted.withLock { $0 } }
 
     /// What was asked so far: heads and the content that came with them.
     public var requests: [String] { seen.withLock { $0 } }
@@ -69,6 +73,7 @@ public final class HostileServer: Sendable {
 
     private func accept() {
         while case let connection = Glibc.accept(listener, nil, nil), connection >= 0 {
+            accepted.withLock { $0 += 1 }
             open.withLock { _ = $0.insert(connection) }
             Thread.detachNewThread { [self] in
                 serve(connection)

@@ -137,7 +137,13 @@ private struct Texts {
                 page: NotMePage(
                     app: app, form: form, device: text("Firefox on Windows"), place: text("Lisbon, Portugal"),
                     signedInAt: 1_795_000_000)),
-            .init(name: "not-me-done", page: NotMeDonePage()),
+            .init(
+                name: "not-me-done",
+                page: NotMeDonePage(
+                    ended: [
+                        SignedOutSession(app: text("Bean & Leaf"), device: text("Firefox on Linux")),
+                        SignedOutSession(app: nil, device: nil),
+                    ], endsAll: true)),
             .init(name: "not-me-over", page: NotMeDonePage(wasOver: true)),
         ]
     }

@@ -67,6 +67,7 @@ struct ConfigurationKeyTests {
             "server.admin_tls_key": "/k.pem", "server.admin_client_ca": "/ca.pem",
             "server.admin_hosts": "console.example, admin.example",
             "server.unix_socket_mode": "0666", "server.reuse_port": "true", "server.forwarded_field": "forwarded",
+            "server.private_receivers": "10.0.0.0/8, ::1",
             "server.trusted_proxies": "10.0.0.0/8, 2001:db8::1,unix", "server.proxy_protocol": "required",
             "dpop.nonce": "required", "limits.remote_login_same": "network", "geo.database": "/var/lib/geo/city.mmdb",
             "limits.password_own_words": "acme, roadrunner", "passkeys.rp_id": "example.com",
@@ -76,6 +77,7 @@ struct ConfigurationKeyTests {
         let spelt: [String: JSONValue] = [
             "server.reuse_port": .bool(true),
             "server.admin_hosts": .list(["console.example", "admin.example"]),
+            "server.private_receivers": .list(["10.0.0.0/8", "::1"]),
             "server.trusted_proxies": .list(["10.0.0.0/8", "2001:db8::1", "unix"]),
             "limits.password_own_words": .list(["acme", "roadrunner"]),
             "passkeys.origins": .list(["https://example.com", "https://login.example.com"]),
@@ -148,6 +150,7 @@ struct ConfigurationKeyTests {
             ("{server: {trusted_proxies: ['10.0.0.0/8', 'nginx']}}", "not [\"10.0.0.0/8\", \"nginx\"]"),
             ("{server: {trusted_proxies: '*'}}", "server.trusted_proxies must be a list"),
             ("{server: {trusted_proxies: [10]}}", "server.trusted_proxies must be a list"),
+            ("{server: {private_receivers: ['unix']}}", "must be a list of addresses or ranges like 10.0.0.0/8"),
             ("{server: {forwarded_field: 'X-Real-IP'}}", "one of \"x-forwarded-for\", \"forwarded\", \"none\""),
             ("{server: {proxy_protocol: 'v2'}}", "server.proxy_protocol must be one of \"off\", \"required\""),
             ("{server: {proxy_protocol: 'required'}}", "name the proxies in server.trusted_proxies"),

@@ -20,6 +20,8 @@ struct EndpointsFixture: Sendable {
     static let issuer = "https://login.example"
     static let audience = "https://api.example"
     static let password = "correct horse"
+    /// The scope of the client `mobile`.
+    static let scope = "read write account"
     static let day: Int64 = 86400
 
     /// What a test can move or read while the server runs.
@@ -32,6 +34,8 @@ struct EndpointsFixture: Sendable {
         let hashes = Locked<[Scrypt]>([])
         /// How many transactions wrote rows.
         let writes = Atomic<Int>(0)
+        /// How many transactions there were that could write rows, whether they did or not.
+        let transactions = Atomic<Int>(0)
         /// What is known of the machine.
         let machine = Locked(MachineState())
 
@@ -86,7 +90,9 @@ struct EndpointsFixture: Sendable {
         let history = OutcomeHistory(clock)
         options.observer = Observer(batchEnded: { batch in
             if batch.isCommitted { history.count(batch.transitions) }
+            surroundings.transactions.add(batch.changes, ordering: .relaxed)
             if batch.wrote { surroundings.writes.add(batch.changes, ordering: .relaxed) }
+            if batch.wrote || !batch.isCommitted { history.note(commit: batch.isCommitted) }
         })
         store = try SQLiteStore(path: folder + "/test.sqlite", options: options)
         rootKeys = try #require(RootKeys([SecretKey.random()]))
@@ -104,7 +110,7 @@ struct EndpointsFixture: Sendable {
             passkeys: passkeys)
         let administration = Administration(context)
         _ = try await administration.createClient(id: Client.mobileID, by: .system) { client in
-            client.scope = Scope("read write") ?? .empty
+            client.scope = Scope(Self.scope) ?? .empty
             return nil
         }
         _ = try await administration.createUser(
@@ -158,6 +164,19 @@ struct EndpointsFixture: Sendable {
         return other
     }
 
+    /// This server with calls that wait by `sleep`, in the time of `stopwatch`.
+    func waiting(
+        _ limits: WaitingLimits = WaitingLimits(),
+        stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime,
+        sleep: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
+    ) -> EndpointsFixture {
+        var other = self
+        other.endpoints = Endpoints(
+            context: context, metrics: MetricsRegistry(), logger: endpoints.logger, waiting: limits,
+            isStopping: { false }, stopwatch: stopwatch, sleep: sleep)
+        return other
+    }
+
     /// Moves the clock to so many seconds after the start.
     func moveClock(to seconds: Int64) { surroundings.now.store(Self.start + seconds, ordering: .relaxed) }
 
@@ -188,7 +207,10 @@ extension EndpointsFixture {
         let isPage = pages.contains { request.target.path.hasPrefix($0) }
         #expect(answer.field("Set-Cookie") == nil || isPage)
         #expect(answer.response.fields.values("X-Content-Type-Options").count == 1)
-        #expect((answer.status == 401) == (answer.field("WWW-Authenticate") != nil))
+        // RFC 6750 section 3.1: the refusal of a token that lacks a scope names it.
+        let challenges = answer.response.fields.values("WWW-Authenticate")
+        let namesScope = answer.status == 403 && challenges.contains { $0.contains("insufficient_scope") }
+        #expect((answer.status == 401 || namesScope) == !challenges.isEmpty)
         if answer.status == 429 || answer.status == 500 || answer.status == 503 {
             #expect(answer.field("Retry-After") != nil)
         }

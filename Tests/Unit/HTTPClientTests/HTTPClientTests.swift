@@ -115,12 +115,17 @@ import Testing
     }
 
     @Test func environment_NamesNoProxy() async throws {
-        setenv("http_proxy", "http://127.0.0.1:1", 1)
-        setenv("all_proxy", "http://127.0.0.1:1", 1)
-        defer {
-            unsetenv("http_proxy")
-            unsetenv("all_proxy")
-        }
+        let proxy = HostileServer { _ in [.say("HTTP/1.1 204 No Content\r\n\r\n")] }
+        defer { proxy.stop() }
+        let variables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        for variable in variables { setenv(variable, proxy.origin, 1) }
+        defer { for variable in variables { unsetenv(variable) } }
+        // A proxy would connect in the place of a client that looks at addresses.
+        let careful = HTTPClient.Options(destinations: .publicAddresses(and: []))
+        #expect(try await ask([.say("HTTP/1.1 204 No Content\r\n\r\n")], careful).failure == .forbidden)
+        let url = try #require(OutboundURL("https://169.254.169.254/"))
+        #expect(await HTTPClient(careful).outcome(OutboundRequest(.get, url)).failure == .forbidden)
+        #expect(proxy.connections == 0)
         #expect(try await ask([.say("HTTP/1.1 204 No Content\r\n\r\n")]).get().status == 204)
     }
 }

@@ -120,7 +120,14 @@ extension APIPage {
         let names = choices.flatMap { $0 }.map { Markdown.code($0) }
         let body = call.operation["requestBody"] == nil ? [] : ["members of the body"]
         let ways = names + (names.isEmpty || choices.contains([]) ? body : [])
-        return ways.isEmpty ? "none" : ways.joined(separator: ", or ")
+        return ways.isEmpty ? "none" : ways.joined(separator: ", or ") + scopes(call)
+    }
+
+    /// The scopes that an access token needs for a call.
+    private func scopes(_ call: Call) -> String {
+        let scopes = (call.operation["security"]?.elements ?? []).flatMap(\.members).flatMap(\.value.elements)
+        let names = Set(scopes.compactMap(\.string)).sorted()
+        return names.isEmpty ? "" : "; a token needs the scope \(Markdown.codes(names))"
     }
 
     private func parameters(_ call: Call) -> [[String]] {

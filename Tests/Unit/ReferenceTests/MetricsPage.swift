@@ -65,6 +65,7 @@ enum MetricsPage {
             group("Requests", always) { registry in
                 _ = EndpointMetrics(registry, routes: Route.all, history: history)
                 _ = RateLimiter(RateLimits(), registry) { 0 }
+                _ = WaitingCalls(WaitingLimits(), registry)
             },
             group("Connections and limits", always) { registry in
                 registry.show(engine, passwords: PasswordHasher()) { 0 }

@@ -142,6 +142,18 @@ import Testing
         #expect(postinst.contains("install -d -m 0700 -o sojourn -g sojourn /var/lib/sojourn\n"))
     }
 
+    @Test("neither the unit nor a container of ours may write a core file")
+    func coreFiles() throws {
+        #expect(try Self.text("config/sojourn.service").contains("\nLimitCORE=0\n"))
+        let compose = try Self.text("docker/compose.yaml")
+        let hardened = try #require(compose.split(separator: "\n\n").first { $0.contains("x-hardened: &hardened") })
+        #expect(hardened.contains("\n  ulimits:\n") && hardened.contains("\n    core: 0"))
+        // Each container that runs the server is hardened: by name, or as a node.
+        for name in ["x-node: &node", "  sojourn:"] {
+            #expect(compose.contains("\(name)\n    <<: *hardened") || compose.contains("\(name)\n  <<: *hardened"))
+        }
+    }
+
     @Test("the copyright file and the bill of materials name the list of passwords and its licence")
     func origins() throws {
         for (path, licence) in [("config/debian/copyright", "License: Expat"), (".ci/spdx", "licence(\"MIT\")")] {

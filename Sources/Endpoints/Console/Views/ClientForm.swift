@@ -40,6 +40,10 @@ struct ClientForm: Sendable {
                 ("jwks", .json, "Public keys (JWK set), for private_key_jwt"),
                 ("scope", .text, "Widest scope"),
                 ("resources", .list, "APIs (resources)"),
+                (
+                    "login_methods", .list,
+                    "Ways to log in (password passkey phone provider:NAME anonymous invitation); empty: every way"
+                ),
             ]),
         Group(
             title: "Login page",
@@ -47,7 +51,6 @@ struct ClientForm: Sendable {
                 ("redirect_uris", .list, "Redirect URIs"),
                 ("post_logout_redirect_uris", .list, "Redirect URIs after a logout"),
                 ("redirect_hops", .list, "Where redirect URIs lead on"),
-                ("login_methods", .list, "Ways to log in on the page (password passkey phone provider:NAME)"),
                 (
                     "browser_session", .word(HostedLogin.BrowserSession.allCases.map(\.rawValue)),
                     "Session of the browser (browser_session)"
@@ -80,6 +83,10 @@ struct ClientForm: Sendable {
             title: "Phones and backends",
             members: [
                 ("remote_scope", .text, "Largest scope of a login that a phone approves"),
+                (
+                    "minimum_bond", .word(LoginBond.Minimum.allCases.map(\.rawValue)),
+                    "Weakest bond to the phone; with none, a session can outlive its phone"
+                ),
                 ("backchannel_logout_uri", .text, "Receiver of logout tokens"),
                 (
                     "backchannel_token_delivery_mode",
@@ -105,6 +112,7 @@ struct ClientForm: Sendable {
         case .deviceCode: "device with a code"
         case .backchannel: "login requested by a backend"
         case .tokenExchange: "ID token of a provider"
+        case .login: "own login screen"
         }
     }
 
@@ -112,14 +120,18 @@ struct ClientForm: Sendable {
     private static let clearable: Set = [
         "client_name", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
         "user_presence_max_age", "backchannel_logout_uri", "initiate_login_uri", "remote_scope",
-        "id_token_signed_response_alg", "jwks", "backchannel_client_notification_endpoint",
+        "id_token_signed_response_alg", "jwks", "backchannel_client_notification_endpoint", "login_methods",
     ]
 
     /// What starts a new client: the name of a kind of app, and the members that differ from the defaults.
     static let presets: [(name: String, label: String, values: [String: JSONValue])] = [
         (
             "mobile", "Mobile app with its own login screen",
-            ["grant_types": .array([.string("refresh_token")]), "token_endpoint_auth_method": .string("none")]
+            [
+                "grant_types": .array([.string("refresh_token"), .string("login")]),
+                "token_endpoint_auth_method": .string("none"),
+                "scope": .string("offline_access \(Scope.account)"),
+            ]
         ),
         (
             "page", "Mobile app with the login page",
@@ -127,8 +139,7 @@ struct ClientForm: Sendable {
                 "grant_types": .array([.string("authorization_code"), .string("refresh_token")]),
                 "token_endpoint_auth_method": .string("none"),
                 "redirect_uris": .array([.string("com.example.app:/callback")]),
-                "scope": .string("openid profile email"),
-                "login_methods": .array([.string("password"), .string("passkey")]),
+                "scope": .string("openid profile email \(Scope.account)"),
             ]
         ),
         (
@@ -214,6 +225,7 @@ struct ClientForm: Sendable {
         for (name, kind, label) in Self.members {
             let text = texts[name] ?? ""
             switch kind {
+            case .list where text.isEmpty && Self.clearable.contains(name): values[name] = .null
             case .list:
                 values[name] = .array(text.split(whereSeparator: \.isWhitespace).map { .string(String($0)) })
             case .flag: values[name] = .bool(text == "1")

@@ -9,6 +9,8 @@ extension ConsoleView {
         let id: Identifier<User>
         /// Nil: the user was deleted.
         let user: User?
+        /// Where the names, the address and the password come from.
+        let sources: UserSources?
         let sessions: Page<SessionRecord>
         let isFirstPage: Bool
         let addresses: [Identifier<Session>: String]
@@ -23,7 +25,7 @@ extension ConsoleView {
         var blocks: [ConsoleBlock] = []
         if let user = facts.user {
             blocks += disabling(of: user, facts.events)
-            blocks.append(.facts(profile(user)))
+            blocks.append(.facts(profile(user, facts.sources)))
             blocks.append(.acts(acts(on: user, path)))
         } else {
             blocks.append(
@@ -55,7 +57,7 @@ extension ConsoleView {
         )
     }
 
-    private func profile(_ user: User) -> [(name: String, value: ConsoleText)] {
+    private func profile(_ user: User, _ sources: UserSources?) -> [(name: String, value: ConsoleText)] {
         let profile = user.profile
         let address: ConsoleText =
             profile.email.map {
@@ -67,6 +69,7 @@ extension ConsoleView {
             ("Telephone", "\(profile.phoneNumber ?? "")"),
             ("Country", "\(profile.country ?? "")"), ("Created", time(user.createdAt)),
             ("Password", user.passwordHash == nil ? "none" : "set"),
+            ("Sources", sources.map { "\(Self.words(of: $0))" } ?? ""),
             ("Own longest session", user.offlineSessionMax.map { "\(Self.span($0))" } ?? ""),
             (
                 "Locked by wrong passwords until",
@@ -81,6 +84,15 @@ extension ConsoleView {
                     ?? ""
             ),
         ]
+    }
+
+    /// `username: admin, e-mail: proof, password: user, access: user`
+    private static func words(of sources: UserSources) -> String {
+        let parts = [
+            ("username", sources.username), ("e-mail", sources.email), ("password", sources.password),
+            ("access", sources.access),
+        ]
+        return parts.compactMap { name, source in source.map { "\(name): \($0.rawValue)" } }.joined(separator: ", ")
     }
 
     /// By what the logins were disabled, when, and why.

@@ -198,7 +198,7 @@ import Testing
     @Test func aTextWithNULIsRefusedAndNothingIsWritten() async throws {
         try await withStore { store in
             let user = User(id: Identifier(random: .system), username: "an\0na", createdAt: Self.start)
-            await #expect(throws: StoreError.self) { try await store.insertUser(user, events: []) }
+            await #expect(throws: StoreError.self) { try await store.insertUser(user, from: .admin, events: []) }
             let users = try await store.users(matching: nil, after: nil, limit: 10).items
             #expect(users.isEmpty)
         }

@@ -46,7 +46,7 @@ struct TrailOrderTests {
         },
         Way(testDescription: "with a new user") { store, _, event in
             let user = User(id: Identifier(random: .system), username: "berta", createdAt: now)
-            let isNew = try await store.insertUser(user, events: [event])
+            let isNew = try await store.insertUser(user, from: .admin, events: [event])
             #expect(isNew)
         },
     ]

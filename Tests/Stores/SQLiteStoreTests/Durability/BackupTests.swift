@@ -36,7 +36,7 @@ import Testing
         try await TemporaryFolder.with { folder in
             let store = try folder.open()
             let user = Example.user()
-            _ = try await store.insertUser(user, events: [])
+            _ = try await store.insertUser(user, from: .admin, events: [])
             let sessions = ["a", "b"].map { Example.session(of: user.id, device: $0) }
             for session in sessions {
                 _ = try await store.openSession(userID: user.id, clientID: "web", deviceID: session.device.id) {

@@ -22,7 +22,8 @@ import Testing
             let store = try folder.open()
             for number in 0..<40 {
                 let user = Example.user("user-\(number)")
-                _ = try await store.insertUser(user, events: [AuditEvent(.userCreated, at: Example.start, by: .system)])
+                _ = try await store.insertUser(
+                    user, from: .admin, events: [AuditEvent(.userCreated, at: Example.start, by: .system)])
                 users.append(user)
                 for device in 0..<6 {
                     let session = Example.session(of: user.id, device: "device-\(device)")

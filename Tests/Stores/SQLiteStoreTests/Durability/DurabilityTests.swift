@@ -12,7 +12,8 @@ import Testing
             let session = Example.session(of: user.id)
             let client = Client(id: "web", createdAt: Example.start, epoch: 9)
             let first = try folder.open()
-            _ = try await first.insertUser(user, events: [AuditEvent(.userCreated, at: Example.start, by: .system)])
+            _ = try await first.insertUser(
+                user, from: .admin, events: [AuditEvent(.userCreated, at: Example.start, by: .system)])
             try await first.openSession(userID: user.id, clientID: "web", deviceID: "phone") { $0.session = session }
             try await first.updateClient("web") { $0.client = client }
             try await first.updateSettings { $0.settings.sessions.rotationInterval = .seconds(7) }
@@ -37,7 +38,7 @@ import Testing
             let user = Example.user()
             let session = Example.session(of: user.id)
             let store = try folder.open()
-            _ = try await store.insertUser(user, events: [])
+            _ = try await store.insertUser(user, from: .admin, events: [])
             try await store.openSession(userID: user.id, clientID: "web", deviceID: "phone") { $0.session = session }
             for serial in 2...20 as ClosedRange<UInt64> {
                 try await store.updateSession(session.id) { $0.session.child = serial }
@@ -73,7 +74,7 @@ import Testing
         try await TemporaryFolder.with { folder in
             let store = try folder.open()
             let user = Example.user()
-            _ = try await store.insertUser(user, events: [])
+            _ = try await store.insertUser(user, from: .admin, events: [])
             let written = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in 0..<100 {
                     group.addTask {
@@ -105,7 +106,7 @@ import Testing
         try await TemporaryFolder.with { folder in
             let store = try folder.open { $0.checkpointFrames = 50 }
             let user = Example.user()
-            _ = try await store.insertUser(user, events: [])
+            _ = try await store.insertUser(user, from: .admin, events: [])
             let session = Example.session(of: user.id)
             try await store.openSession(userID: user.id, clientID: "web", deviceID: "phone") { $0.session = session }
             for serial in 2...500 as ClosedRange<UInt64> {

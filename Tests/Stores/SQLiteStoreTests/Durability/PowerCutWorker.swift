@@ -84,7 +84,8 @@ struct PowerCutWorker: Sendable {
     private func change(_ store: SQLiteStore, to next: Facts) async throws(StoreError) {
         if let user = next.user, user != acknowledged.user {
             if acknowledged.user == nil {
-                _ = try await store.insertUser(user, events: [AuditEvent(.userCreated, at: Example.start, by: .system)])
+                _ = try await store.insertUser(
+                    user, from: .admin, events: [AuditEvent(.userCreated, at: Example.start, by: .system)])
             } else {
                 let event = Self.event(
                     .loginsDisabled, user.disabledByAdmin == nil ? .userUnblocked : .userBlocked, user)

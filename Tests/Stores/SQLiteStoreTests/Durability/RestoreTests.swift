@@ -17,11 +17,11 @@ import Testing
     private static func withBackup(_ body: (TemporaryFolder, String) async throws -> Void) async throws {
         try await TemporaryFolder.with { folder in
             let store = try folder.open()
-            _ = try await store.insertUser(Example.user("anna"), events: [])
+            _ = try await store.insertUser(Example.user("anna"), from: .admin, events: [])
             let file = folder.path + "/backup"
             _ = try await store.backUp(to: file, by: .system)
             let event = AuditEvent(.userCreated, at: Example.start, by: .system)
-            _ = try await store.insertUser(Example.user("berta"), events: [event, event])
+            _ = try await store.insertUser(Example.user("berta"), from: .admin, events: [event, event])
             await store.close()
             try await body(folder, file)
         }
@@ -63,7 +63,7 @@ import Testing
         try await TemporaryFolder.with { folder in
             let store = try folder.open()
             let user = Example.user("anna")
-            _ = try await store.insertUser(user, events: [])
+            _ = try await store.insertUser(user, from: .admin, events: [])
             let session = Session(
                 id: Identifier(random: .system), userID: user.id, clientID: Client.mobileID, device: Device(id: "d"),
                 startedAt: Example.start, epoch: 1)
@@ -107,7 +107,7 @@ import Testing
     @Test func aLogThatACrashLeftIsKeptWithTheReplacedOneAlone() async throws {
         try await Self.withBackup { folder, file in
             let store = try folder.open()
-            _ = try await store.insertUser(Example.user("clara"), events: [])
+            _ = try await store.insertUser(Example.user("clara"), from: .admin, events: [])
             for ending in ["", "-wal"] {
                 try FileManager.default.copyItem(
                     atPath: folder.database + ending, toPath: folder.path + "/crashed" + ending)

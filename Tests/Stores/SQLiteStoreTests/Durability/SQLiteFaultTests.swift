@@ -130,7 +130,7 @@ import Testing
                 var user = Example.user("user\(users.count)")
                 user.passwordHash = String(repeating: "x", count: 2000)
                 do throws(StoreError) {
-                    _ = try await store.insertUser(user, events: [])
+                    _ = try await store.insertUser(user, from: .admin, events: [])
                     users.append(user)
                 } catch {
                     refused = error
@@ -139,7 +139,7 @@ import Testing
             guard case .unavailable? = refused else { throw refused ?? StoreError.corrupted("the disk never filled") }
             #expect(try await store.users(matching: nil, after: nil, limit: 1000).items.count == users.count)
             try await Self.limit(store, toPages: 10_000)
-            #expect(try await store.insertUser(Example.user("later"), events: []))
+            #expect(try await store.insertUser(Example.user("later"), from: .admin, events: []))
             #expect(try await store.diagnostics().problems.isEmpty)
             await store.close()
         }
@@ -221,7 +221,7 @@ import Testing
     ) async throws -> SQLiteStore {
         FaultyDisk.install()
         let store = try folder.open(edit)
-        _ = try await store.insertUser(user, events: [])
+        _ = try await store.insertUser(user, from: .admin, events: [])
         try await store.openSession(userID: user.id, clientID: "web", deviceID: "phone") { $0.session = session }
         return store
     }

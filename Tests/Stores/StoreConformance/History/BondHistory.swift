@@ -35,7 +35,13 @@ public struct BondHistory {
         (random, self.store, self.clock) = (SeededGenerator(seed: seed), store, clock)
         let stage = try await DomainFixture(store, clock.wallClock)
         (services, admin) = (stage.services, stage.admin)
-        for id in ["mobile", "tv"] { _ = try await admin.createClient(id: id, by: Self.origin) { _ in nil } }
+        for id in ["mobile", "tv"] {
+            _ = try await admin.createClient(id: id, by: Self.origin) { client in
+                client.hostedLogin.minimumBond = .none
+                client.grantTypes.append(.deviceCode)
+                return nil
+            }
+        }
         for index in 0..<2 {
             users.append(
                 try await admin.createUser(
@@ -217,8 +223,9 @@ public struct BondHistory {
                 )
             }
             guard let history = places[index].history else { continue }
-            // The clock of the phone ends the login when somebody looks.
+            // The clock of the phone ends the login: a look shows it, and the clean-up after the look writes it.
             let found = try await services.loginSessions.login(places[index].id)
+            _ = try await services.loginSessions.sweep()
             if let phone = places[index].phone, reasonNow(phone) != nil { end(index, .parentEnded) }
             let expected = places[index].history ?? history
             guard found.history == expected else {

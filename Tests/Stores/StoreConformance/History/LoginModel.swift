@@ -99,7 +99,14 @@ struct LoginModel: Equatable {
         let phone = phones[index]
         if case .claim = act, isOver { return "not_found" }
         if !phone.isAlive || disabled.contains(phone.user) { return "phone" }
-        if isOver { return "session_terminated" }
+        if isOver {
+            // A login of one act stays what it was; its session ends if the user says that it was another person.
+            guard case .stop(isReport: true) = act, history == .loggedInOneShot, let claimant, isStarted,
+                sessionEnd == nil, phones[claimant].user == phone.user, phones[claimant].device == phone.device
+            else { return "session_terminated" }
+            sessionEnd = .notMe
+            return "accepted"
+        }
         if case .claim(let arrival, let options) = act { return claim(index, arrival, options, now: now) }
         let isVisible = user == phone.user || claimant.map { phones[$0].user == phone.user } == true
         if case .adopt(let factor) = act {

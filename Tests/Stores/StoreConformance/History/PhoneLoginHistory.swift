@@ -39,7 +39,13 @@ public struct PhoneLoginHistory {
         (random, self.store, self.clock) = (SeededGenerator(seed: seed), store, clock)
         let fixture = try await DomainFixture(store, clock.wallClock)
         (services, admin) = (fixture.services, fixture.admin)
-        for id in ["mobile", "tv"] { _ = try await admin.createClient(id: id, by: Self.origin) { _ in nil } }
+        for id in ["mobile", "tv"] {
+            _ = try await admin.createClient(id: id, by: Self.origin) { client in
+                client.hostedLogin.minimumBond = .none
+                client.grantTypes.append(.deviceCode)
+                return nil
+            }
+        }
         model = LoginModel(bond: .session, isFactorRequired: false, isDeviceKnown: true, phones: [], now: 0)
         opened = try await fixture.services.loginSessions.open(.init(.device, clientID: "tv"), from: Self.origin)
         last = opened.login
@@ -261,11 +267,12 @@ public struct PhoneLoginHistory {
     // MARK: Comparison
 
     private mutating func compare() async throws {
-        // What time has brought is written by a look. Everything else is in the row at once.
+        // What time has brought is shown by a look, and written by the clean-up after it. Everything else is in the row at once.
         let found =
             mustLook
             ? try await services.loginSessions.login(opened.login.id)
             : try await store.loginSession(.id(opened.login.id))
+        if mustLook { _ = try await services.loginSessions.sweep() }
         mustLook = false
         guard let login = found else { throw RandomHistory.Difference(description: "the login is gone") }
         last = login

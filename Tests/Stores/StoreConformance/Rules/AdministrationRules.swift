@@ -181,6 +181,19 @@ let eventRules: [StoreRule] = [
         let recorded = try await store.events(after: 0, limit: 10, userID: nil, sessionID: nil)
         #expect(recorded.map(\.event) == [full, plain] + changes)
     },
+    StoreRule("the deletion of a user erases the addresses from the user's events, and nothing else") { store in
+        let users = [Fixture.user(), Fixture.user("berta")]
+        for user in users { #expect(try await store.insertUser(user, from: .admin, events: [])) }
+        let events = users.flatMap { user in
+            [AuditEvent.Kind.emailChanged, .userChanged].map { kind in
+                AuditEvent(kind, at: Fixture.start, by: Fixture.admin, userID: user.id, reason: "a@x>b@x")
+            }
+        }
+        try await store.append(events)
+        _ = try await store.updateUser(.id(users[0].id)) { $0.deletes = true }
+        let recorded = try await store.events(after: 0, limit: 10, userID: nil, sessionID: nil)
+        #expect(recorded.prefix(4).map(\.event.reason) == [nil, "a@x>b@x", "a@x>b@x", "a@x>b@x"])
+    },
     StoreRule("every kind of event is kept") { store in
         let events = AuditEvent.Kind.allCases.map { AuditEvent($0, at: Fixture.start, by: .system) }
         try await store.append(events)
@@ -215,7 +228,7 @@ let eventRules: [StoreRule] = [
         let events = ["a", "b", "c"].map {
             AuditEvent(.userCreated, at: Fixture.start, by: Fixture.admin, userID: user.id, reason: $0)
         }
-        let isAdded = try await store.insertUser(user, events: events)
+        let isAdded = try await store.insertUser(user, from: .admin, events: events)
         #expect(isAdded)
         #expect(try await store.events(after: 0, limit: 9, userID: user.id, sessionID: nil).map(\.event) == events)
     },

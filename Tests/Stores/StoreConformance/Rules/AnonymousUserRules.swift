@@ -10,7 +10,8 @@ extension Store {
         device: String = "phone", id: Identifier<User> = Fixture.userID()
     ) async throws -> Session {
         try await updateClient(Client.mobileID) { $0.client = Fixture.client(Client.mobileID, epoch: 1) }
-        let user = try await given(User(anonymous: id, createdAt: Fixture.start))
+        let user = User(anonymous: id, createdAt: Fixture.start)
+        guard try await insertUser(user, from: .user, events: []) else { throw Unexpected("the username is taken") }
         return try await given(Fixture.session(of: user.id, device: device))
     }
 
@@ -167,6 +168,9 @@ let anonymousUserRules: [StoreRule] = [
         let again = try await name(true)
         #expect(again?.owner == session.userID && again?.isReplay == true)
         #expect(again?.newUser == nil)
+        var sources = UserSources(of: User(anonymous: session.userID, createdAt: Fixture.start), from: .user)
+        sources.username = .provider
+        #expect(try await store.userSources(of: session.userID) == sources)
         let nobody: Void? = try await store.nameUser(Fixture.userID(), by: login, asking: session.id) { _ in }
         #expect(nobody == nil)
     },

@@ -141,7 +141,8 @@ public let contentionRules: [StoreRule] = [
     },
     StoreRule("of 30 users with one name at once, one is added") { store in
         let added = try await gather(30) { number in
-            try await store.insertUser(Fixture.user(number.isMultiple(of: 2) ? "anna" : "ANNA"), events: [])
+            try await store.insertUser(
+                Fixture.user(number.isMultiple(of: 2) ? "anna" : "ANNA"), from: .admin, events: [])
         }
         #expect(added.filter { $0 }.count == 1)
         #expect(try await store.users(matching: nil, after: nil, limit: 50).items.count == 1)
@@ -180,7 +181,7 @@ public let contentionRules: [StoreRule] = [
 ]
 
 /// What `count` tasks that run at once return.
-private func gather<Value: Sendable>(
+func gather<Value: Sendable>(
     _ count: Int, _ work: @escaping @Sendable (_ number: Int) async throws -> Value
 ) async throws -> [Value] {
     try await withThrowingTaskGroup(of: Value.self) { group in

@@ -39,7 +39,7 @@ private struct Guesser: Sendable {
             case .invalidCredentials: return .wrong
             case .tooManyRequests(let wait): return .wait(wait)
             // One user has only so much room at a node: nothing was compared.
-            case .overloaded: return .busy
+            case .overloaded, .passwordQueueFull: return .busy
             default:
                 Issue.record("\(error)")
                 return .wrong
@@ -117,7 +117,7 @@ let guessRules: [StoreRule] =
     } + [
         StoreRule("what is counted for a target is that target's, and is forgotten with nil or an unlocking") { store in
             let users = [Fixture.user("anna"), Fixture.user("bert")]
-            for user in users { #expect(try await store.insertUser(user, events: [])) }
+            for user in users { #expect(try await store.insertUser(user, from: .admin, events: [])) }
             let targets = users.flatMap { user in
                 [
                     LockoutTarget.session(Fixture.sessionID(), of: user.id),

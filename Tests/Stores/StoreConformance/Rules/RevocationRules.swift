@@ -17,7 +17,7 @@ extension Store {
 
     fileprivate func addUser(sessions devices: [String]) async throws -> (User, [Session]) {
         let user = Fixture.user()
-        let isAdded = try await insertUser(user, events: [])
+        let isAdded = try await insertUser(user, from: .admin, events: [])
         #expect(isAdded)
         var sessions: [Session] = []
         for device in devices {

@@ -20,7 +20,7 @@ let userRules: [StoreRule] = [
     StoreRule("a username is taken without regard to case and composition, and nothing is written") { store in
         let user = try await store.given(Fixture.user("Zoë"))
         let event = AuditEvent(.userCreated, at: Fixture.start, by: Fixture.admin)
-        #expect(try await !store.insertUser(Fixture.user("zoe\u{308}"), events: [event]))
+        #expect(try await !store.insertUser(Fixture.user("zoe\u{308}"), from: .admin, events: [event]))
         #expect(try await store.users(matching: nil, after: nil, limit: 10).items == [user])
         #expect(try await store.events(after: 0, limit: 10, userID: nil, sessionID: nil).isEmpty)
     },
@@ -128,7 +128,7 @@ let userChangeRules: [StoreRule] = [
         #expect(record?.session.ending?.reason == .userDeleted)
         #expect(try await store.session(ended.id)?.session.ending?.reason == .loggedOut)
         #expect(try await store.sessions(of: user.id, after: nil, limit: 10).items.count == 2)
-        #expect(try await store.insertUser(Fixture.user(), events: []))
+        #expect(try await store.insertUser(Fixture.user(), from: .admin, events: []))
         let opened: Void? = try await store.openSession(userID: user.id, clientID: "web", deviceID: "a") { _ in }
         #expect(opened == nil)
         // Whoever comes after does not inherit what a tombstone belonged to.

@@ -125,7 +125,7 @@ let userSessionRules: [StoreRule] = [
         let areTheLatest = listed == Array(later.map(\.id).reversed().prefix(AccountService.listedSessionsMax))
         #expect(areTheLatest && listed.count == 1000)
         let record = try await stage.accounts.renameDevice(
-            phone.device.id, of: user.id, to: "Mine", from: Fixture.admin)
+            phone.device.id, to: "Mine", by: phone)
         #expect(record.session.id == phone.id)
         #expect(try await store.stored(phone.id).device.name == "Mine")
     },

@@ -350,7 +350,7 @@ def printed():
 
 def what_is_printed_does_the_same():
     """The commands beside the forms run in a shell as they stand, and do what the forms do, whatever the names are."""
-    user = server.admin("/users", {"username": "o'hara $(touch pwned) `id`", "password": PASSWORD})["user_id"]
+    user = server.admin("/users", {"username": "o'hara$(touch${IFS}pwned)`id`", "password": PASSWORD})["user_id"]
 
     def living():
         ends = [one for one in server.admin(f"/users/{user}/sessions?limit=200")["items"] if not one.get("ended_at")]
@@ -359,11 +359,11 @@ def what_is_printed_does_the_same():
     # Each of both commands ends exactly the sessions of the list.
     for number in (0, 1):
         for device in range(7):
-            server.log_in("o'hara $(touch pwned) `id`", {"id": f"-d{device}", "app_version": "9.9.9"})
+            server.log_in("o'hara$(touch${IFS}pwned)`id`", {"id": f"-d{device}", "app_version": "9.9.9"})
         visit("/console/bulk?version=9.9.9")
         server.shell(printed()["End these 7 sessions"][number])
         assert living() == 0, living()
-        server.log_in("o'hara $(touch pwned) `id`", {"id": "one"})
+        server.log_in("o'hara$(touch${IFS}pwned)`id`", {"id": "one"})
         visit("/console/users/" + user)
         server.shell(printed()["End all sessions"][number])
         assert living() == 0, living()

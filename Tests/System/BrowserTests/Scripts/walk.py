@@ -217,7 +217,7 @@ def main():
         "client_id": "shop", "client_name": "Shop", "grant_types": ["authorization_code", "refresh_token"],
         "redirect_uris": [CALLBACK], "browser_session": "client"})
     server.admin("/clients", {
-        "client_id": "shop-app", "client_name": "Shop for phones", "grant_types": ["password", "refresh_token"]})
+        "client_id": "shop-app", "client_name": "Shop for phones", "grant_types": ["login", "refresh_token"]})
     return play_rules(rules_of(globals()), failed=lambda rule: driver.current_url)
 
 

@@ -95,6 +95,52 @@ extension ContractCase {
             #expect(answer.summary == "401 invalid_credentials")
             #expect(try await client.renew(phone.refreshToken).status == 200)
         },
+        ContractCase("a token without the scope `account`") { (client, user) async throws in
+            try await client.server.createUser(user, password: "a first password")
+            let phone = try await client.logIn(user, "a first password", scope: "offline_access")
+            #expect(phone.json["user"]?.members?.keys.map { $0 } == ["user_id"])
+            let key = PublicJWK(curve: .p256, x: [UInt8](repeating: 1, count: 32), y: [UInt8](repeating: 1, count: 32))
+            let own: [AccountCall] = [.presenceOptions, .removeEncryptionKey, .setEncryptionKey(key)]
+            let ofAccount: [AccountCall] = [
+                .devices, .endDevice("phone"), .endAllDevices, .loginSettings,
+                .setLoginsDisabled(true, nil, revokeSessions: false), .changePassword(from: "a", to: "b"),
+                .name(username: "x", password: "y"), .passkeys, .passkeyOptions, .addPasskey([:], name: nil),
+                .removePasskey("AQ"),
+            ]
+            let server = try ServerAddress(client.server.url)
+            for (calls, isRefused) in [(own, false), (ofAccount, true)] {
+                for call in calls {
+                    var message = try call.message(to: server)
+                    message.fields.append(HTTPMessageField("Authorization", "Bearer \(phone.accessToken)"))
+                    let answer = ContractAnswer(try await client.server.transport.send(message, within: .seconds(60)))
+                    #expect((answer.summary == "403 insufficient_scope") == isRefused, "\(call): \(answer.summary)")
+                    #expect(
+                        (answer.fields["WWW-Authenticate"]?.contains(#"scope="account""#) == true) == isRefused,
+                        "\(call)")
+                }
+            }
+            for (method, path) in [("GET", ""), ("POST", ""), ("POST", "/ping"), ("POST", "/x/confirm")] {
+                let answer = try await client.send(
+                    method, "/v1/me/logins" + path, json: method == "POST" ? [:] : nil, bearer: phone.accessToken)
+                #expect(answer.summary == "403 insufficient_scope", "\(method) \(path)")
+            }
+            let profile = try await client.send("GET", "/v1/me", bearer: phone.accessToken)
+            #expect(profile.status == 200 && profile.json.keys.map { $0 } == ["user_id"])
+            #expect(try await client.send("GET", "/v1/verify", bearer: phone.accessToken).status == 200)
+            #expect(try await client.send("POST", "/v1/logout", bearer: phone.accessToken).status == 204)
+        },
+        ContractCase("a scope that the client may not have, and one that is taken from it", .own("scope")) {
+            (client, user) async throws in
+            try await client.server.createUser(user, password: "a first password")
+            let refused = try await client.logIn(user, "a first password", scope: "account admin")
+            #expect(refused.summary == "400 invalid_scope")
+            let phone = try await client.logIn(user, "a first password")
+            #expect(try await client.send("GET", "/v1/me/devices", bearer: phone.accessToken).status == 200)
+            try await client.server.setScope("offline_access")
+            let taken = try await client.send("GET", "/v1/me/devices", bearer: phone.accessToken)
+            #expect(taken.summary == "403 insufficient_scope")
+            #expect(try await client.renew(phone.refreshToken).json["user"]?.members?.keys.map { $0 } == ["user_id"])
+        },
         ContractCase("a proxy asks who calls") { (client, user) async throws in
             let phone = try await pair(client, user).phone
             let answer = try await client.send("GET", "/v1/verify", bearer: phone.accessToken)

@@ -58,9 +58,10 @@ struct ContractClient {
 
     /// A login by password at `/v1/login`.
     func logIn(
-        _ username: String, _ password: String, device: String? = "phone", key: String? = nil
+        _ username: String, _ password: String, device: String? = "phone", scope: String? = nil, key: String? = nil
     ) async throws -> ContractAnswer {
         var members: [String: JSONValue] = ["username": .string(username), "password": .string(password)]
+        members.set("scope", scope)
         if let device { members["device"] = .object(["id": .string(device)]) }
         let fields = key.map { [HTTPMessageField("Idempotency-Key", $0)] } ?? []
         return try await send("POST", "/v1/login", json: members, fields: fields)

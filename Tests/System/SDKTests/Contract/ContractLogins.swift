@@ -52,6 +52,26 @@ extension ContractCase {
             try await client.server.enable(user)
             #expect(try await client.logIn(user, password).status == 200)
         },
+        ContractCase("a login by a method that the client does not take", .own("login methods")) {
+            (client, user) async throws in
+            try await client.server.createUser(user, password: password)
+            try await client.server.setAnonymousUsers(true)
+            try await client.server.setLoginMethods(["passkey"])
+            #expect(try await client.logIn(user, password).summary == "403 login_method_not_allowed")
+            #expect(try await client.logIn(user, "wrong").summary == "403 login_method_not_allowed")
+            let anonymous = try await client.send(
+                "POST", "/v1/login", json: ["anonymous": .bool(true), "device": .object(["id": .string("phone")])])
+            #expect(anonymous.summary == "403 login_method_not_allowed")
+            let sojourn = Sojourn(
+                SojournConfiguration(server: client.server.url), store: MemoryStore(),
+                keys: SoftwareKeys.temporary(), transport: client.server.transport,
+                clock: (client.server as? FakeServer)?.clock ?? SystemClock())
+            await #expect(throws: SojournError.misconfigured("login_method_not_allowed")) {
+                _ = try await sojourn.signIn(username: user, password: password)
+            }
+            try await client.server.setLoginMethods(nil)
+            #expect(try await client.logIn(user, password).status == 200)
+        },
         ContractCase("a second login on a device replaces the first") { (client, user) async throws in
             try await client.server.createUser(user, password: nil)
             let first = try await client.open(user)

@@ -51,7 +51,7 @@ struct PresenceTests {
     }
 
     private func useDeviceKeys() async throws {
-        let grants = ["password", "urn:ietf:params:oauth:grant-type:jwt-bearer"]
+        let grants = ["login", "urn:ietf:params:oauth:grant-type:jwt-bearer"]
         try await server.changeClient("mobile", ["grant_types": .array(grants.map { .string($0) })])
     }
 

@@ -117,7 +117,7 @@ struct BoundSessionTests {
     @Test("a session that the key renews goes on after a start, and ends when the key is lost")
     func renewedByKey() async throws {
         defer { remove() }
-        let grants = ["password", "urn:ietf:params:oauth:grant-type:jwt-bearer"]
+        let grants = ["login", "urn:ietf:params:oauth:grant-type:jwt-bearer"]
         try await server.changeClient("mobile", ["grant_types": .array(grants.map { .string($0) })])
         try await app("phone", .deviceKey).signIn(username: "anna", password: Self.password)
         let bytes = try Data(contentsOf: file("phone/session.json"))

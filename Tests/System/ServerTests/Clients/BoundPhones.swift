@@ -63,7 +63,7 @@ struct BoundPhones {
     init(_ name: String, at stage: TransferFixture) async throws {
         self.name = name
         _ = try await stage.store.updateClient(Client.mobileID) { change in
-            change.client?.grantTypes = [.refreshToken, .jwtBearer]
+            change.client?.grantTypes = [.refreshToken, .jwtBearer, .login]
             change.client?.resources = Self.resources
             change.client?.userPresenceMaxAge = .seconds(3600)
         }

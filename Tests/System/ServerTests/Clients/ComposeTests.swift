@@ -23,7 +23,7 @@ struct ComposeTests {
     private let homes = ["node-1": StartingFolder(), "node-2": StartingFolder()]
 
     /// The lines below `heading` that are further in than it, as they are written.
-    private static func section(_ heading: String) throws -> [Substring] {
+    static func section(_ heading: String) throws -> [Substring] {
         let bytes = try #require(
             FileManager.default.contents(atPath: Repository.root.appending(path: "docker/compose.yaml").path))
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")

@@ -141,7 +141,7 @@ struct RecipeTests {
         let server = try await CrashServer(folder, environment: ["SOJOURN_SERVER_TRUSTED_PROXIES": "127.0.0.1"])
         let whole = try Self.snippet(
             "nginx-proxy.conf", [("server unix:/run/sojourn/public.sock;", "server \(server.publicAddress);")])
-        let location = try #require(whole.firstRange(of: "location "))
+        let location = try #require(whole.firstRange(of: "proxy_http_version "))
         let lines =
             whole[..<location.lowerBound]
             + "server { listen unix:\(folder.file("proxy.sock")); \(whole[location.lowerBound...]) }"

@@ -10,6 +10,8 @@ struct CommandLineProgram {
         let status: Int32
         let output: String
         let errors: String
+        /// Whether the kernel has written, or passed on, its memory at its end.
+        let hasDumpedCore: Bool
         /// The lines on standard error.
         var lines: [Substring] { errors.split(separator: "\n") }
     }
@@ -33,8 +35,12 @@ struct CommandLineProgram {
     }
 
     /// Starts the program. A `socket` is handed over as descriptor 3, as a supervisor does (sd_listen_fds(3)).
-    func start(_ words: [String], input: String = "", socket: Int32? = nil) throws -> CommandLineProcess {
-        try CommandLineProcess(words, in: folder, environment: environment, input: input, socket: socket)
+    /// The shell runs `prelude` first.
+    func start(
+        _ words: [String], input: String = "", socket: Int32? = nil, prelude: String = "true"
+    ) throws -> CommandLineProcess {
+        try CommandLineProcess(
+            words, in: folder, environment: environment, input: input, socket: socket, prelude: prelude)
     }
 }
 
@@ -50,11 +56,13 @@ final class CommandLineProcess: Sendable {
     /// Outlives whoever waits for it.
     private final class End: Sendable {
         let status = Locked<Int32?>(nil)
+        let hasDumpedCore = Locked(false)
         let group = DispatchGroup()
     }
 
     fileprivate init(
-        _ words: [String], in folder: StartingFolder, environment: [String: String], input: String, socket: Int32?
+        _ words: [String], in folder: StartingFolder, environment: [String: String], input: String, socket: Int32?,
+        prelude: String
     ) throws {
         self.folder = folder
         name = "run-\(UInt64.random(in: 0 ... .max))"
@@ -71,7 +79,9 @@ final class CommandLineProcess: Sendable {
         // Only it knows its pid before the program starts.
         let identity = socket == nil ? "" : "LISTEN_PID=$$ LISTEN_FDS=1 "
         if let socket { posix_spawn_file_actions_adddup2(&actions, socket, 3) }
-        let shell = ["/bin/sh", "-c", "cd \"$0\" && \(identity)exec \"$@\"", folder.path, CommandLineProgram.path]
+        let shell = [
+            "/bin/sh", "-c", "\(prelude) && cd \"$0\" && \(identity)exec \"$@\"", folder.path, CommandLineProgram.path,
+        ]
         var arguments = (shell + words).map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { (arguments + variables).forEach { free($0) } }
@@ -86,6 +96,8 @@ final class CommandLineProcess: Sendable {
             var raw: Int32 = 0
             while waitpid(pid, &raw, 0) < 0 && errno == EINTR {}
             // WEXITSTATUS, or the signal with a minus.
+            // WCOREDUMP
+            end.hasDumpedCore.withLock { $0 = raw & 0x80 != 0 }
             end.status.withLock { $0 = raw & 0x7F == 0 ? (raw >> 8) & 0xFF : -(raw & 0x7F) }
             end.group.leave()
         }
@@ -111,7 +123,7 @@ final class CommandLineProcess: Sendable {
         }
         return CommandLineProgram.Result(
             status: end.status.withLock { $0 } ?? -1, output: folder.text(name + ".out") ?? "",
-            errors: folder.text(name + ".err") ?? "")
+            errors: folder.text(name + ".err") ?? "", hasDumpedCore: end.hasDumpedCore.withLock { $0 })
     }
 
     /// Waits until the file exists, which the process makes, or until the process ends.

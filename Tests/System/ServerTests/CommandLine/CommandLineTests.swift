@@ -84,6 +84,15 @@ struct CommandLineTests {
         try await expect("user show ada", exits: 0, output: #"claims        {"role":"teller"}"#)
         try await expect("user update ada --claims teller", exits: 2, errors: "--claims must be a JSON object")
         try await expect(#"user update ada --claims {"sub":"eve"}"#, exits: 4, errors: "claims")
+        try await expect(
+            "user show ada", exits: 0, output: "sources       username admin, email admin, password admin, access admin"
+        )
+        try await expect("user create cleo --no-password --email c@example.org --source user", exits: 0)
+        try await expect("user show cleo", exits: 0, output: "username user, email user, access user")
+        try await expect("user update cleo --email d@example.org", exits: 0)
+        try await expect("user show cleo", exits: 0, output: "username user, email admin, access user")
+        try await expect("user update cleo --source user", exits: 2, errors: "nothing to change")
+        try await expect("user update cleo --country DE --source friend", exits: 4, errors: "source")
         try await expect("user disable bob --reason test", exits: 0, output: "logins of bob are off; sessions wait")
         try await expect("user disable bob --revoke", exits: 0, output: "logins of bob are off; 0 sessions ended")
         try await expect("user show bob", exits: 0, output: "off by admin")

@@ -21,7 +21,7 @@ struct DescriptorProcessTests {
         /// The answer to a GET, from its status on; empty when the server has closed instead.
         func get(_ path: String) throws -> String {
             let request =
-                "GET \(path) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(CrashServer.adminKey)\r\n\r\n"
+                "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(CrashServer.adminKey)\r\n\r\n"
             try socket.send(Array(request.utf8))
             return try answer()
         }

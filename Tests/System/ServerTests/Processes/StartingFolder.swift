@@ -27,6 +27,9 @@ final class StartingFolder: Sendable {
 
     func file(_ name: String) -> String { path + "/" + name }
 
+    /// The names of the files in it.
+    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
+
     func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: file(name)) }
 
     func write(_ name: String, _ text: String, mode: UInt32 = 0o600) {

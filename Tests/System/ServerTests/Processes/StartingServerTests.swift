@@ -52,8 +52,8 @@ struct StartingServerTests {
         let client = try ask(.get, start.addresses.admin + "/admin/v1/clients/mobile", bearer: key)
         #expect(client.status == 200)
         #expect(client.json["token_endpoint_auth_method"]?.string == "none")
-        #expect(client.json["grant_types"]?.elements == [.string("refresh_token")])
-        #expect(client.json["scope"]?.string == "offline_access")
+        #expect(client.json["grant_types"]?.elements == [.string("refresh_token"), .string("login")])
+        #expect(client.json["scope"]?.string == "offline_access account")
         #expect(try ask(.get, start.addresses.admin + "/admin/v1/clients/mobile", bearer: key + "x").status == 401)
         let keys = try ask(.get, start.addresses.public + "/oauth/jwks").json
         #expect(keys["keys"]?.elements.count == 1)

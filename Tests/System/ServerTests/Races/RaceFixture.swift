@@ -68,7 +68,10 @@ struct RaceFixture: Sendable {
         services = Services(context)
         accounts = AccountService(context)
         administration = Administration(context)
-        _ = try await administration.createClient(id: Client.mobileID, by: .system) { _ in nil }
+        _ = try await administration.createClient(id: Client.mobileID, by: .system) { client in
+            client.scope = Scope(Scope.account) ?? .empty
+            return nil
+        }
     }
 
     /// Every call of this stage over HTTP, without sockets.

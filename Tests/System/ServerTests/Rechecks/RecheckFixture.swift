@@ -105,7 +105,7 @@ struct RecheckFixture: Sendable {
         (nodes, newcomer) = (all.dropLast(), all[all.count - 1])
         for node in nodes { _ = await node.round(limit: 1) }
         _ = try await administration.createClient(id: Client.mobileID, by: .system) { client in
-            client.grantTypes = [.refreshToken, .jwtBearer]
+            client.grantTypes = [.refreshToken, .jwtBearer, .login]
             return nil
         }
     }

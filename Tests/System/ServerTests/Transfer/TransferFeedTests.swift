@@ -191,7 +191,7 @@ struct TransferFeedTests {
             """
             {"type":"settings","offline_session_idle":864000,"offline_session_max_limited":true,\
             "offline_session_max":8640000,"refresh_after":3600,"rotation_interval":120,"epoch":1}
-            {"type":"client","client_id":"mobile","grant_types":["refresh_token","password"],"scope":"",\
+            {"type":"client","client_id":"mobile","grant_types":["refresh_token","login","password"],"scope":"",\
             "offline_session_idle":86400,"created_at":1800000000,"epoch":2}
             """)
         try await transfer.withRoute { first, postgres, _ in

@@ -107,6 +107,11 @@ struct TransferLoginTests {
             let user = try await first.createUser("anna")
             let phone = try await first.services.login.mintSession(
                 LoginRequest(clientID: Client.mobileID, device: Device(id: "phone")), for: .id(user.id), from: .system)
+            _ = try await first.administration.changeClient(Client.mobileID, by: .system) { client in
+                client.hostedLogin.minimumBond = .none
+                client.grantTypes.append(.deviceCode)
+                return nil
+            }
             let bound = try await letIn(first, phone, bond: .ping(.seconds(600)), device: "tv-1")
             let free = try await letIn(first, phone, bond: .none, device: "tv-2")
             // A login that waits for a phone does not move.

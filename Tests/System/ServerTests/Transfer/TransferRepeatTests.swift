@@ -223,17 +223,17 @@ struct TransferRepeatTests {
                 "tokens.jsonl",
                 ["ada", "eve"].map { name in
                     #"{"type":"foreign_token","sha256":"\#(Hex.encode(sha256(Array(name.utf8))))","#
-                        + #""username":"\#(name) of before","device_id":"d","started_at":1}"#
+                        + #""username":"\#(name)-of-before","device_id":"d","started_at":1}"#
                 }.joined(separator: "\n"))
             transfer.folder.write(
                 "users.jsonl",
-                ["ada", "eve"].map { #"{"type":"user","username":"\#($0) of before"}"# }.joined(separator: "\n"))
+                ["ada", "eve"].map { #"{"type":"user","username":"\#($0)-of-before"}"# }.joined(separator: "\n"))
             for target in [postgres, last] {
                 try await target.load(transfer.folder)
                 try await target.load(transfer.folder, "users.jsonl")
                 let admin = target.administration
-                for name in ["ada", "ada of before"] { _ = try await admin.deleteUser(.username(name), by: .system) }
-                _ = try await admin.changeUser(.username("eve of before"), by: .system) { user in
+                for name in ["ada", "ada-of-before"] { _ = try await admin.deleteUser(.username(name), by: .system) }
+                _ = try await admin.changeUser(.username("eve-of-before"), by: .system) { user in
                     user.username = "lovelace"
                     return nil
                 }
@@ -298,7 +298,7 @@ struct TransferRepeatTests {
                 for _ in 0..<2 { try await target.load(transfer.folder) }
                 let events = try await target.store.events(after: 0, limit: 200, userID: nil, sessionID: nil)
                     .map(\.event).filter { $0.actor == "admin:local" }
-                #expect(events.filter { $0.kind == .adminKeyCreated }.map { $0.reason?.hasSuffix(" laptop") } == [true])
+                #expect(events.filter { $0.kind == .adminKeyCreated }.map { $0.reason?.count } == [8], "the id alone")
                 #expect(
                     Set(events.filter { $0.kind == .signingKeyCreated }.compactMap(\.reason))
                         == Set(first.administration.signingKeys().map(\.id)))

@@ -7,6 +7,7 @@ import JSON
 import Locks
 import PostgresFixture
 import Sessions
+import Sockets
 import Telemetry
 import Testing
 
@@ -17,6 +18,8 @@ import Testing
 /// Pushed security events (RFC 8935), against a receiver that this test is: what comes, and what becomes of what is not taken.
 @Suite("Security events", .timeLimit(.minutes(3)))
 struct EventStreamDeliveryTests {
+    private static let loopback = ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) }
+
     private let folder = StartingFolder()
     private let clock = StartingClock()
 
@@ -51,7 +54,9 @@ struct EventStreamDeliveryTests {
 
         func delivery(_ node: String = "a") -> EventStreamDelivery {
             EventStreamDelivery(
-                clientID: "siem", context: application.context, logger: .silent, metrics: metrics, node: node)
+                clientID: "siem", context: application.context,
+                destinations: .publicAddresses(and: EventStreamDeliveryTests.loopback), logger: .silent,
+                metrics: metrics, node: node)
         }
 
         /// Starts and ends a session. Returns its id.
@@ -130,6 +135,29 @@ struct EventStreamDeliveryTests {
         }
     }
 
+    @Test("no stream reaches this machine unless the operator allows it, whatever its URL says")
+    func privateReceiver() async throws {
+        try await stage { stage, receiver in
+            let ended = try await stage.end("a")
+            func push(_ receivers: [AddressRange], until isDone: () async -> Bool) async {
+                let deliveries = EventStreamDeliveries(
+                    context: stage.application.context, receivers: receivers, logger: .silent, metrics: stage.metrics,
+                    node: "a")
+                let task = Task { await deliveries.run() }
+                while await !isDone() { await Task.yield() }
+                task.cancel()
+                await task.value
+            }
+            await push([], until: { stage.metrics.failed.value > 0 })
+            #expect(receiver.server.connections == 0)
+            let name = WebhookProgress.name(ofStream: stage.streamID)
+            #expect(stage.application.context.deliveries.failure(of: name)?.cause == "forbidden_address")
+            clock.advance(.seconds(60))
+            await push(Self.loopback, until: { stage.metrics.delivered.value > 0 })
+            #expect(receiver.sessions == [ended])
+        }
+    }
+
     @Test("a receiver that refuses an event again and again is not asked for ever, and gets the next one")
     func refusal() async throws {
         try await stage { stage, receiver in
@@ -179,7 +207,8 @@ struct EventStreamDeliveryTests {
             var cleanUp = ServerConfiguration.CleanUp()
             cleanUp.auditRetentionDays = 1
             let streams = EventStreamDeliveries(
-                context: stage.application.context, logger: .silent, metrics: stage.metrics, node: "a")
+                context: stage.application.context, receivers: Self.loopback, logger: .silent, metrics: stage.metrics,
+                node: "a")
             let upkeep = Maintenance(
                 context: stage.application.context, logger: .silent, cleanUp: cleanUp, streams: streams)
             await upkeep.sweepEvents(pause: .zero)

@@ -59,7 +59,7 @@ import Testing
 
     @Test func listsComeInPages() async throws {
         try await EndpointsFixture.with { stage in
-            for name in ["b&r+ ü", "carl", "dora"] {
+            for name in ["b&r+_ü", "carl", "dora"] {
                 #expect(await stage.admin(.post, "/admin/v1/users", #"{"username":"\#(name)"}"#).status == 201)
             }
             var (names, cursor): ([String], String?) = ([], nil)
@@ -70,7 +70,7 @@ import Testing
                 names += page.items.compactMap { $0.string("username") }
                 cursor = page.string("next_cursor")
             } while cursor != nil
-            #expect(names == ["anna", "b&r+ ü", "carl", "dora"])
+            #expect(names == ["anna", "b&r+_ü", "carl", "dora"])
             let found = await stage.admin(.get, "/admin/v1/users?query=CAR").items
             #expect(found.map { $0.string("username") } == ["carl"])
             #expect(await stage.admin(.get, "/admin/v1/users?query=").items.count == 4)
@@ -233,6 +233,12 @@ import Testing
             #expect(await use() == 200)
             #expect(await stage.admin(.delete, "/admin/v1/admin-keys/\(id)").status == 204)
             #expect(await use() == 401)
+            // The trail names keys by their ids, because a name may be that of a person.
+            let told = await stage.admin(.get, "/admin/v1/events?limit=200").items.filter {
+                $0.string("event")?.hasPrefix("admin_key_") == true
+            }
+            #expect(told.suffix(2).map { $0.string("reason") } == [id, id])
+            #expect(told.allSatisfy { $0.string("reason")?.contains(" ") == false })
         }
     }
 

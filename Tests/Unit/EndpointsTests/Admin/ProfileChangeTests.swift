@@ -149,4 +149,24 @@ import Testing
             #expect(events.count { $0.string("event") == "user_changed" } == 4)
         }
     }
+
+    @Test("the trail keeps no address of a user that is deleted, and those of others")
+    func deletedAddresses() async throws {
+        try await EndpointsFixture.with { stage in
+            let path = "/admin/v1/users/username:anna"
+            for email in ["eve@example.org", "ann@example.org"] {
+                #expect(await stage.admin(.patch, path, #"{"email":"\#(email)"}"#).status == 200)
+            }
+            let bert = await stage.admin(.post, "/admin/v1/users", #"{"username":"bert","email":"bert@one.example"}"#)
+            #expect(bert.status == 201)
+            let change = #"{"email":"bert@two.example"}"#
+            #expect(await stage.admin(.patch, "/admin/v1/users/username:bert", change).status == 200)
+            #expect(await stage.admin(.get, "/admin/v1/events?limit=200").text.contains("eve@example.org"))
+            #expect((200...204).contains(await stage.admin(.delete, path).status))
+            let trail = await stage.admin(.get, "/admin/v1/events?limit=200")
+            #expect(!trail.text.contains("@example.org"))
+            #expect(trail.items.count { $0.string("event") == "email_changed" } == 3)
+            #expect(trail.text.contains("bert@one.example>bert@two.example"))
+        }
+    }
 }

@@ -47,8 +47,12 @@ struct BackchannelLogin: Sendable {
     /// Requests the login.
     init(_ stage: EndpointsFixture, _ basic: String, _ form: String = "scope=openid+read&login_hint=anna") async throws
     {
-        (self.stage, self.basic) = (stage, basic)
-        opened = await Self.request(stage, basic, form)
+        try self.init(stage, basic, opened: await Self.request(stage, basic, form))
+    }
+
+    /// A login that was requested.
+    init(_ stage: EndpointsFixture, _ basic: String, opened: Answer) throws {
+        (self.stage, self.basic, self.opened) = (stage, basic, opened)
         #expect(opened.status == 200, "\(opened.text)")
         id = try #require(opened.string("login_id"))
         secret = try #require(opened.string("auth_req_id"))

@@ -197,7 +197,7 @@ struct BoundPhone: Sendable {
 
     init(_ stage: EndpointsFixture, more: String = "") async throws {
         self.stage = stage
-        let grants = #""grant_types":["refresh_token","\#(GuardedPhone.jwtBearer)"]"#
+        let grants = #""grant_types":["refresh_token","login","\#(GuardedPhone.jwtBearer)"]"#
         _ = await stage.admin(.patch, "/admin/v1/clients/mobile", "{\(grants)}")
         let secret = try await stage.makeClient(
             #"""

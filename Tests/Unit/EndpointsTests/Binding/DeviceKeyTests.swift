@@ -16,7 +16,7 @@ import Testing
         id: String = "phone-1",
         fields: Fields = Fields()
     ) async throws -> Tokens {
-        _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"grant_types":[\#(grants)]}"#)
+        _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"grant_types":[\#(grants),"login"]}"#)
         let body = EndpointsFixture.loginBody(device: id).dropLast() + #","device_key":\#(device.jwk)}"#
         let answer = await stage.call(.post, "/v1/login", String(body), fields: fields)
         #expect(answer.status == 200)
@@ -169,7 +169,7 @@ import Testing
             #expect(
                 await stage.call(.post, "/v1/login", EndpointsFixture.loginBody()).string("code")
                     == "unauthorized_client")
-            _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"grant_types":["refresh_token"]}"#)
+            _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"grant_types":["refresh_token","login"]}"#)
             let off = await resume(stage, assertion(stage, device, tokens))
             #expect(off.string("error") == "unauthorized_client")
             // This session has no refresh token: only a login gets one.

@@ -87,7 +87,7 @@ import Testing
             stage.moveClock(to: 9000)
             let back = await phone.setMode("BIOMETRIC", #","user_assertion":"\#(phone.touch())""#)
             #expect(back.status == 200, "\(back.text)")
-            #expect(await phone.refresh().string("scope") == "read write")
+            #expect(await phone.refresh().string("scope") == EndpointsFixture.scope)
         }
     }
 

@@ -19,7 +19,7 @@ struct GuardedPhone: Sendable {
         self.stage = stage
         let changed = await stage.admin(
             .patch, "/admin/v1/clients/mobile",
-            #"{"grant_types":["refresh_token","\#(Self.jwtBearer)"],"user_presence_max_age":\#(ageMax.map(String.init) ?? "null")}"#
+            #"{"grant_types":["refresh_token","login","\#(Self.jwtBearer)"],"user_presence_max_age":\#(ageMax.map(String.init) ?? "null")}"#
         )
         #expect(changed.status == 200)
         let presence = mode == .biometric && key ? #","presence_key":\#(finger.jwk)"# : ""

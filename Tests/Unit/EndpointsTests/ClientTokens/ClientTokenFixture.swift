@@ -139,7 +139,7 @@ extension Route {
     /// Whether a caller of the route may bring an access token in the field `Authorization`.
     fileprivate var takesAccessToken: Bool {
         switch handler {
-        case .client, .user, .userWithoutPresence: true
+        case .client, .user, .owner: true
         case .open: pattern.hasPrefix("/v1/verify") || pattern == "/oauth/userinfo"
         case .immediate, .admin, .streaming, .openStreaming: false
         }

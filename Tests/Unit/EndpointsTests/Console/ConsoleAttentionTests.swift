@@ -1,6 +1,7 @@
 import HTTP
 import Locks
 import Sessions
+import Synchronization
 import Testing
 
 @testable import Endpoints
@@ -53,6 +54,21 @@ import Testing
             #expect(words.contains("It was made 61 days ago"))
             #expect(words.contains("1023 MiB are free"))
             #expect(words.contains("It is 9 seconds behind the database's"))
+        }
+    }
+
+    @Test("the page says what came of the last commit, and makes none itself")
+    func commits() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            try await expectQuiet(browser)
+            stage.endpoints.metrics.history.note(commit: false)
+            let before = stage.surroundings.transactions.load(ordering: .relaxed)
+            let words = try await attention(browser)
+            #expect(words.contains("It takes no changes: logins and refreshes fail"), "\(words)")
+            #expect(await browser.get("/console/now?live=1").status == 200)
+            #expect(stage.surroundings.transactions.load(ordering: .relaxed) == before)
+            _ = try await stage.logIn()
+            try await expectQuiet(browser)
         }
     }
 

@@ -58,7 +58,7 @@ import Testing
             let preview = try await browser.act(page, "/console/new-client", form)
             #expect(preview.words.contains(#"a\u202eb'\''c"#), "\(preview.words)")
             #expect(preview.words.contains("https://app.example.com/callback/99"))
-            #expect(preview.words.contains(#"callback/99"],"scope":"openid profile email"}'Copy"#))
+            #expect(preview.words.contains(#"callback/99"],"scope":"openid profile email account"}'Copy"#))
         }
     }
 }

@@ -36,6 +36,15 @@ import Testing
         }
     }
 
+    @Test("The page says where names, address and password come from")
+    func sources() async throws {
+        try await ConsoleBrowser.with { browser, stage in
+            let tokens = try await stage.logIn()
+            let page = await browser.get("/console/users/\(tokens.userID)")
+            #expect(page.words.contains("username: admin, e-mail: admin, password: admin, access: admin"))
+        }
+    }
+
     @Test func aValueThatIsRefusedIsSaid() async throws {
         try await ConsoleBrowser.with { browser, stage in
             let path = "/console/users/" + (try await stage.logIn().userID)

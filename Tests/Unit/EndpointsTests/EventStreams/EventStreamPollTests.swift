@@ -1,6 +1,7 @@
 import HTTP
 import Locks
 import Sessions
+import Synchronization
 import Testing
 
 @testable import Endpoints
@@ -15,10 +16,18 @@ struct EventStreamPollTests {
 
         /// A service whose polls wait in this time. `deed` happens in each pause, with its number.
         func service(
-            of receiver: EventStreamFixture, _ deed: @escaping @Sendable (Int) async -> Void = { _ in }
+            of receiver: EventStreamFixture, over store: (any Store)? = nil,
+            _ deed: @escaping @Sendable (Int) async -> Void = { _ in }
         ) -> EventStreamService {
-            EventStreamService(
-                receiver.stage.context, now: { self.state.withLock { $0.now } },
+            let context = receiver.stage.context
+            let counted = store.map { store in
+                ServiceContext(
+                    store: store, policy: context.policy, rootKeys: receiver.stage.rootKeys,
+                    signingKeys: context.signingKeys, passwords: context.passwords, clock: context.clock,
+                    issuer: context.issuer, audience: context.audience)
+            }
+            return EventStreamService(
+                counted ?? context, now: { self.state.withLock { $0.now } },
                 sleep: { duration in
                     let number = self.state.withLock { state in
                         state.now += duration
@@ -61,6 +70,61 @@ struct EventStreamPollTests {
             try await context.store.append(Array(repeating: other, count: 5200))
             _ = try await receiver.stage.logIn()
             #expect(try await wait(pauses.service(of: receiver)).count == 1 && pauses.all.isEmpty)
+        }
+    }
+
+    @Test("A poll that waits reads no event twice, and writes its place at its begin and its end only")
+    func cost() async throws {
+        try await EventStreamFixture.with { receiver in
+            _ = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
+            let (stage, pauses) = (receiver.stage, Pauses())
+            let other = AuditEvent(.eventStreamChanged, at: stage.context.clock.now, by: Origin(actor: "system"))
+            try await stage.store.append(Array(repeating: other, count: 4000))
+            let store = ReadCountingStore(store: stage.store)
+            // Each second has an event for another receiver.
+            let service = pauses.service(of: receiver, over: store) { _ in try? await stage.store.append([other]) }
+            let before = stage.surroundings.transactions.load(ordering: .relaxed)
+            #expect(try await wait(service).isEmpty && pauses.all.count == 30)
+            let written = stage.surroundings.transactions.load(ordering: .relaxed) - before - pauses.all.count
+            #expect(written <= 2, "\(written)")
+            // Twenty pages at the begin, and two reads at each look: the client, and what is new.
+            let reads = store.reads.withLock { $0 }
+            #expect(reads <= 25 + 2 * 31, "\(reads)")
+        }
+    }
+
+    @Test("A newer poll of a stream takes the place of the one that waits, which gets 429")
+    func oneOfAStream() async throws {
+        try await EventStreamFixture.with { receiver in
+            _ = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
+            let (pauses, isSecond, second) = (Pauses(), Locked(false), Locked<[String]?>(nil))
+            let service = Locked<EventStreamService?>(nil)
+            let polling = pauses.service(of: receiver) { number in
+                let isFirst = isSecond.withLock { known in
+                    defer { known = true }
+                    return !known
+                }
+                guard isFirst, let service = service.withLock({ $0 }) else { return }
+                let answer = try? await wait(service)
+                second.withLock { $0 = answer }
+            }
+            service.withLock { $0 = polling }
+            await #expect(throws: ServiceError.tooManyRequests(retryAfter: Endpoints.pollWait)) {
+                try await wait(polling)
+            }
+            #expect(second.withLock { $0 } == [], "the newer one waits for its time")
+            // One at a time is never refused.
+            #expect(try await wait(polling).isEmpty)
+        }
+    }
+
+    @Test("A poll of a stream that is paused or disabled is answered at once", arguments: ["paused", "disabled"])
+    func rests(status: String) async throws {
+        try await EventStreamFixture.with { receiver in
+            let id = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
+            _ = await receiver.call(.post, "/ssf/status", #"{"stream_id":"\#(id)","status":"\#(status)"}"#)
+            let pauses = Pauses()
+            #expect(try await wait(pauses.service(of: receiver)).isEmpty && pauses.all.isEmpty)
         }
     }
 
@@ -132,6 +196,7 @@ struct EventStreamPollTests {
     @Test(arguments: [
         ("", true), ("{}", true), (#"{"returnImmediately":false}"#, true), (#"{"returnImmediately":"true"}"#, true),
         ("{", true), (#"{"returnImmediately":true}"#, false), (#"{"ack":["a"],"returnImmediately":true}"#, false),
+        (#"{"maxEvents":0}"#, false), (#"{"maxEvents":1}"#, true),
     ])
     func onlyAPollThatMayWait_countsAsOne(body: String, mayWait: Bool) async throws {
         try await EventStreamFixture.with { receiver in

@@ -33,7 +33,7 @@ import Testing
     ) async throws {
         try await ProviderFixture.with(change) { world in
             _ = try await world.stage.makeClient(
-                #"{"client_id":"app","token_endpoint_auth_method":"none","grant_types":["refresh_token","\#(exchange)"]}"#
+                #"{"client_id":"app","token_endpoint_auth_method":"none","grant_types":["refresh_token","login","\#(exchange)"]}"#
             )
             try await body(world)
         }

@@ -38,7 +38,7 @@ import Testing
 
     private static func with(client more: String = "", _ body: (ProviderFixture) async throws -> Void) async throws {
         try await ProviderFixture.with { world in
-            let grants = #""refresh_token","\#(exchange)","\#(DeviceKeyTests.grant)""#
+            let grants = #""refresh_token","login","\#(exchange)","\#(DeviceKeyTests.grant)""#
             _ = try await world.stage.makeClient(
                 #"{"client_id":"app","token_endpoint_auth_method":"none","grant_types":[\#(grants)]\#(more)}"#)
             try await body(world)
@@ -122,8 +122,8 @@ import Testing
         try await ProviderFixture.with({ $0.linksByProvenEmail = true }) { world in
             let stage = world.stage
             for (id, more) in [
-                ("app", #""grant_types":["refresh_token","\#(DeviceKeyTests.grant)"]"#),
-                ("mute", #""grant_types":["\#(DeviceKeyTests.grant)"]"#), ("strict", #""dpop":"required""#),
+                ("app", #""grant_types":["refresh_token","login","\#(DeviceKeyTests.grant)"]"#),
+                ("mute", #""grant_types":["login","\#(DeviceKeyTests.grant)"]"#), ("strict", #""dpop":"required""#),
             ] {
                 _ = try await stage.makeClient(
                     #"{"client_id":"\#(id)","token_endpoint_auth_method":"none",\#(more)}"#)

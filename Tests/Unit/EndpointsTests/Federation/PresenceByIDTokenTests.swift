@@ -138,7 +138,7 @@ import Testing
     @Test func theTokenEndpointTakesItToo_forRefreshesAndResumptions() async throws {
         try await ProviderFixture.with { world in
             let stage = world.stage
-            let grants = #"{"grant_types":["refresh_token","\#(GuardedPhone.jwtBearer)"]}"#
+            let grants = #"{"grant_types":["refresh_token","login","\#(GuardedPhone.jwtBearer)"]}"#
             #expect(await stage.admin(.patch, "/admin/v1/clients/mobile", grants).status == 200)
             let key = ProvingDevice()
             let tokens = try Tokens(

@@ -19,7 +19,7 @@ import Testing
     ) async throws {
         try await ProviderFixture.with(twice: true, audiences: audiences) { world in
             _ = try await world.stage.makeClient(
-                #"{"client_id":"app","token_endpoint_auth_method":"none","grant_types":["refresh_token","\#(Self.grant)"]}"#
+                #"{"client_id":"app","token_endpoint_auth_method":"none","grant_types":["refresh_token","login","\#(Self.grant)"]}"#
             )
             try await body(world)
         }

@@ -124,7 +124,8 @@ struct ProviderFixture {
 
     /// `twice`: the provider has a second entry, `acme-2`, for other apps where `audiences` names them.
     static func with(
-        twice: Bool = false, audiences: [String]? = nil, _ change: (inout IdentityProvider) -> Void = { _ in },
+        twice: Bool = false, audiences: [String]? = nil, passkeys: PasskeyPolicy? = nil,
+        _ change: (inout IdentityProvider) -> Void = { _ in },
         _ body: (ProviderFixture) async throws -> Void
     ) async throws {
         let (provider, other) = (FakeProvider(), FakeProvider("globex"))
@@ -138,11 +139,12 @@ struct ProviderFixture {
         second.name = "acme-2"
         second.audiences = audiences ?? second.audiences
         let providers = [configuration, other.configuration] + (twice ? [second] : [])
-        try await EndpointsFixture.with(identities: { clock, logger in
+        let verifier: (WallClock, Logger) -> any IdentityVerifier = { clock, logger in
             IdentityProviders(
                 providers, client: HTTPClient(HTTPClient.Options(connectDeadline: .seconds(2), deadline: .seconds(2))),
                 clock: clock, metrics: MetricsRegistry(), logger: logger)
-        }) { stage in
+        }
+        try await EndpointsFixture.with(identities: verifier, passkeys: passkeys) { stage in
             try await body(ProviderFixture(stage: stage, provider: provider, other: other))
         }
     }

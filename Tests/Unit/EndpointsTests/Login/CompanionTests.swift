@@ -23,7 +23,8 @@ import Testing
                  "redirect_uris":["com.example.app:/callback"],"browser_session":"shared"}
                 """#)
             let browser = Browser(login.stage)
-            let app = try Tokens(await login.exchange(try await login.code(browser)))
+            let scope = ["scope": "openid email read account"]
+            let app = try Tokens(await login.exchange(try await login.code(browser, scope)))
             let code = try #require(try await silent(browser, client: "other")["code"])
             let other = try Tokens(await login.exchange(code, ["client_id": "other"]))
             try await body(login, browser, app, other)

@@ -74,7 +74,7 @@ struct HostedLogin {
             _ = try await stage.makeClient(
                 #"""
                 {"client_id":"shop","client_name":"Shop","grant_types":["authorization_code","refresh_token"],
-                 "scope":"openid profile email read","redirect_uris":["com.example.app:/callback","http://127.0.0.1/cb","https://app.example/cb?a=1"]\#(more)}
+                 "scope":"openid profile email read account","redirect_uris":["com.example.app:/callback","http://127.0.0.1/cb","https://app.example/cb?a=1"]\#(more)}
                 """#)
             try await body(HostedLogin(stage: stage))
         }

@@ -216,7 +216,7 @@ struct BondTests {
     @Test("A desktop that let another in, after its probation, takes it with it")
     func chain() async throws {
         try await DeviceLogin.with { stage, phone in
-            let (_, middle) = try await DeviceLogin.complete(stage, phone, device: "tv-1")
+            let (_, middle) = try await DeviceLogin.complete(stage, phone, device: "tv-1", scope: "read+account")
             stage.moveClock(to: EndpointsFixture.day)
             let (_, last) = try await DeviceLogin.complete(stage, middle, device: "tv-2")
             _ = await stage.call(.post, "/v1/logout", bearer: phone.access)

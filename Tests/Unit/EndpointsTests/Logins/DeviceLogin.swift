@@ -17,17 +17,26 @@ struct DeviceLogin: Sendable {
     /// Makes the client of the device.
     static func makeClient(_ stage: EndpointsFixture, _ more: String = "") async throws {
         _ = try await stage.makeClient(
-            #"{"client_id":"tv","client_name":"TV","grant_types":["\#(grant)","refresh_token"],"scope":"read write"\#(more)}"#
-        )
+            #"""
+            {"client_id":"tv","client_name":"TV","grant_types":["\#(grant)","refresh_token"],
+             "scope":"read write account","minimum_bond":"none"\#(more)}
+            """#)
     }
 
     /// Opens the login.
     init(
-        _ stage: EndpointsFixture, _ more: String = "", fields: Fields = Fields(), from address: String = "192.0.2.1"
+        _ stage: EndpointsFixture, _ more: String = "", scope: String = "read", fields: Fields = Fields(),
+        from address: String = "192.0.2.1"
     ) async throws {
-        self.stage = stage
-        opened = await stage.form(
-            "/oauth/device_authorization", "client_id=tv&scope=read" + more, fields: fields, address: address)
+        try self.init(
+            stage,
+            opened: await stage.form(
+                "/oauth/device_authorization", "client_id=tv&scope=\(scope)" + more, fields: fields, address: address))
+    }
+
+    /// A login that is open.
+    init(_ stage: EndpointsFixture, opened: Answer) throws {
+        (self.stage, self.opened) = (stage, opened)
         #expect(opened.status == 200, "\(opened.text)")
         id = try #require(opened.string("login_id"))
         secret = try #require(opened.string("device_code"))
@@ -92,10 +101,10 @@ struct DeviceLogin: Sendable {
     }
 
     /// A whole login: the tokens of the device.
-    static func complete(_ stage: EndpointsFixture, _ phone: Tokens, _ more: String = "", device: String = "tv-1")
-        async throws -> (login: DeviceLogin, tokens: Tokens)
-    {
-        let login = try await DeviceLogin(stage, more)
+    static func complete(
+        _ stage: EndpointsFixture, _ phone: Tokens, _ more: String = "", device: String = "tv-1", scope: String = "read"
+    ) async throws -> (login: DeviceLogin, tokens: Tokens) {
+        let login = try await DeviceLogin(stage, more, scope: scope)
         try await login.approve(phone)
         let answer = await login.collect("&device_id=\(device)")
         #expect(answer.status == 200, "\(answer.text)")

@@ -145,7 +145,7 @@ struct RelayRuleTests {
     @Test("R8: for a day, a session that a phone has let in changes nothing that would outlast it")
     func probation() async throws {
         try await DeviceLogin.with { stage, phone in
-            let (_, tokens) = try await DeviceLogin.complete(stage, phone)
+            let (_, tokens) = try await DeviceLogin.complete(stage, phone, scope: "read+account")
             let password = #""old_password":"\#(EndpointsFixture.password)","new_password":"another good horse""#
             let calls: [(HTTP.Method, String, String?)] = [
                 (.delete, "/v1/me/devices", nil), (.delete, "/v1/me/devices/phone-1", nil),
@@ -154,6 +154,7 @@ struct RelayRuleTests {
                 (.put, "/v1/me/encryption-key", "{}"), (.delete, "/v1/me/encryption-key", nil),
                 (.post, "/v1/me/passkeys", "{}"), (.post, "/v1/me/passkeys/options", "{}"),
                 (.put, "/v1/me/login-settings", #"{"logins_disabled":true}"#),
+                (.patch, "/v1/me/devices/phone-1", #"{"name":"Eve's"}"#),
             ]
             for (method, path, json) in calls {
                 let answer = await stage.call(method, path, json, bearer: tokens.access)
@@ -164,6 +165,27 @@ struct RelayRuleTests {
             #expect(await stage.call(.get, "/v1/me/devices", bearer: tokens.access).status == 200)
             stage.moveClock(to: EndpointsFixture.day)
             #expect(await stage.call(.patch, "/v1/me", #"{"country":"CH"}"#, bearer: tokens.access).status == 200)
+            let renamed = await stage.call(
+                .patch, "/v1/me/devices/phone-1", #"{"name":"Phone"}"#, bearer: tokens.access)
+            #expect(renamed.status == 200)
+        }
+    }
+
+    /// The device chose its ID, so that it may have that of another one.
+    @Test("R8: a session on probation renames itself, and no other session of the device ID that it has named")
+    func rename() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let (_, tokens) = try await DeviceLogin.complete(stage, phone, device: "phone-1", scope: "read+account")
+
+            let answer = await stage.call(
+                .patch, "/v1/me/devices/phone-1", #"{"name":"Eve's"}"#, bearer: tokens.access)
+
+            #expect(answer.status == 200 && answer.string("name") == "Eve's", "\(answer.text)")
+            let sessions = await stage.admin(.get, "/admin/v1/users/username:anna/sessions").items
+            #expect(
+                Dictionary(
+                    sessions.map { ($0.string("session_id") ?? "", $0.string("device", "name") ?? "") },
+                    uniquingKeysWith: { $1 }) == [tokens.sessionID: "Eve's", phone.sessionID: ""])
         }
     }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HTTP
 import Locks
 import Sessions
@@ -53,8 +54,9 @@ import Testing
                 await logIn(node, 1)
             } _: {
                 flood = (2...3).map { number in Task { await logIn(node, number) } }
-                await hash.pending(3, .anonymous)
-                #expect(await logIn(node, 4).status == 503)
+                await hash.pending(3, .cleanNetworks)
+                flood.append(Task { await logIn(node, 4) })
+                while hash.passwords.refused(.cleanNetworks) < 1 { await Task.yield() }
                 answer = Task {
                     defer { isAnswered.withLock { $0 = true } }
                     return await call.make(phone, resetToken)
@@ -67,7 +69,9 @@ import Testing
             // What is set meanwhile stops the logins with the old one.
             let hasNewPassword = call == .password || call == .reset
             #expect(first.status == 200 || hasNewPassword)
-            for login in flood { _ = await login.value }
+            var statuses: [Int] = []
+            for login in flood { statuses.append(await login.value.status) }
+            #expect(statuses.count { $0 == 503 } == 1, "\(statuses)")
             #expect(await logIn(node, 5).status == (hasNewPassword ? 401 : 200))
         }
     }
@@ -100,6 +104,51 @@ import Testing
             #expect(first.status == 200)
             for show in flood { #expect(await show.value.status == 200) }
             #expect(await other?.value.status == 200)
+        }
+    }
+
+    /// A way to send a password without another secret.
+    enum Way: CaseIterable {
+        case login, grant, loginSettings
+
+        fileprivate func send(_ limited: RateLimitFixture, from address: String) async -> Answer {
+            switch self {
+            case .login: await limited.logIn(device: "tablet-\(address)", from: address)
+            case .grant:
+                await limited.form(
+                    "/oauth/token", "grant_type=password&client_id=old&username=anna&password=correct+horse",
+                    from: address)
+            case .loginSettings:
+                await limited.json(
+                    .put, "/v1/me/login-settings", #"{"logins_disabled":false}"#,
+                    authorization: "Basic " + Data("anna:\(EndpointsFixture.password)".utf8).base64EncodedString(),
+                    from: address)
+            }
+        }
+    }
+
+    @Test("A password that gets no place in the queue counts for its address", arguments: Way.allCases)
+    func refusedPlaces(_ way: Way) async throws {
+        try await EndpointsFixture.with { stage in
+            _ = try await stage.makeClient(
+                #"{"client_id":"old","token_endpoint_auth_method":"none","grant_types":["password","refresh_token"]}"#)
+            let hash = try HeldHash(width: 1, pendingMax: 1)
+            let node = try await stage.anotherNode(passwords: hash.passwords)
+            var limits = RateLimits()
+            limits.wrongPasswordsPerAddress = 2
+            let limited = RateLimitFixture(node, limits)
+            let first = try await hash.during {
+                await logIn(node, 1)
+            } _: {
+                for status in [503, 503, 429] {
+                    #expect(await way.send(limited, from: "198.51.100.1").status == status)
+                }
+                #expect(await way.send(limited, from: "203.0.113.1").status == 503)
+            }
+            #expect(first.status == 200)
+            #expect(await way.send(limited, from: "198.51.100.1").status == 429)
+            #expect(await way.send(limited, from: "203.0.113.1").status == 200)
+            #expect(hash.passwords.refused(.cleanNetworks) == 3)
         }
     }
 }

@@ -35,7 +35,7 @@ import Testing
             let federated = User(
                 id: Identifier(random: .system), username: "federated",
                 createdAt: Instant(secondsSinceEpoch: EndpointsFixture.start))
-            #expect(try await stage.store.insertUser(federated, events: []))
+            #expect(try await stage.store.insertUser(federated, from: .admin, events: []))
             #expect(await stage.admin(.post, "/admin/v1/users/username:disabled/disable", "{}").status == 200)
             _ = try await stage.store.updateUser(.username("locked")) { change in
                 let start = Instant(secondsSinceEpoch: EndpointsFixture.start)

@@ -26,7 +26,9 @@ import Testing
                 let path = String(url.dropFirst(EndpointsFixture.issuer.count))
                 #expect(Route.all.contains { $0.method == method && $0.pattern == path && $0.listeners == .public })
             }
-            #expect(metadata.strings("grant_types_supported") == Client.GrantType.allCases.map(\.rawValue))
+            #expect(
+                metadata.strings("grant_types_supported")
+                    == Client.GrantType.allCases.filter { $0 != .login }.map(\.rawValue))
             #expect(metadata.strings("response_types_supported") == ["code"])
             #expect(metadata.strings("code_challenge_methods_supported") == ["S256"])
             #expect(metadata.bool("authorization_response_iss_parameter_supported") == true)
@@ -86,7 +88,7 @@ import Testing
                 #expect(answer.field("X-Session-Id") == tokens.sessionID)
                 #expect(answer.field("X-Device-Id") == "phone-1")
                 #expect(answer.field("X-Client-Id") == "mobile")
-                #expect(answer.field("X-Scope") == "read write")
+                #expect(answer.field("X-Scope") == EndpointsFixture.scope)
                 #expect(answer.field("Cache-Control") == "no-store")
                 let none = await stage.call(method, path)
                 #expect(none.status == 401)

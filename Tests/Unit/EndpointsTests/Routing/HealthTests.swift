@@ -75,6 +75,27 @@ import Testing
         }
     }
 
+    @Test("metrics are served by addresses and by names of the operator, so that no other page's DNS leads here")
+    func metricsHost() async throws {
+        try await EndpointsFixture.with { stage in
+            func ask(_ host: String?, on listener: Caller.Listener = .admin) async -> Answer {
+                var fields = Fields()
+                if let host { fields.append("Host", host) }
+                return await stage.send(Request(.get, "/metrics", fields: fields), on: listener)
+            }
+            let own = [nil, "localhost", "LOCALHOST:8081", "127.0.0.1:8081", "[::1]:8081", "10.1.2.3", "[fd00::1]:80"]
+            for host in own { #expect(await ask(host).status == 200, "\(host ?? "none")") }
+            let others = ["evil.example", "evil.example:8081", "127.0.0.1.evil.example", "localhost.", "db", "0x7f.1"]
+            for host in others {
+                let refused = await ask(host)
+                #expect(refused.status == 421 && refused.string("code") == "unknown_host", "\(host)")
+            }
+            #expect(await ask("anything", on: .adminSocket).status == 200)
+            let named = ConsoleSettings(hosts: ["Sojourn-Admin.example"])
+            #expect(named.admits("sojourn-admin.example") && !named.admits("sojourn.example"))
+        }
+    }
+
     @Test func theLogNamesTheCauseAndTheRequest() async throws {
         try await EndpointsFixture.with { stage in
             let tokens = try await stage.logIn()

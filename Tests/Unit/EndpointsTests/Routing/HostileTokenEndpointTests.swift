@@ -112,7 +112,6 @@ import Testing
         "POST /v1/login": [field("DPoP", "")], "POST /v1/passkeys/options": [],
         "POST /v1/refresh": [json(#"{"refresh_token":"#), bearer, dpop, field("DPoP", "")],
         "POST /v1/logout": [json(#"{"refresh_token":"#), bearer, dpop],
-        "GET /v1/me/login-settings": [bearer, dpop], "PUT /v1/me/login-settings": [bearer, dpop],
         "POST /v1/password-reset": [json(#"{"new_password":"a new long word","reset_token":"#)],
         "GET /v1/verify": [bearer, dpop],
         "GET /v1/logins/{login_id}": [bearer, dpop],
@@ -122,13 +121,13 @@ import Testing
         "POST /v1/enrolments/{login_id}/second-factor": [bearer, dpop],
         "POST /v1/enrolments/{login_id}/stop": [bearer, dpop],
         "GET /v1/verify/*": [bearer, dpop],
-        "GET /readyz": [], "GET /openapi.json": [],
+        "GET /readyz": [], "GET /metrics": [], "GET /openapi.json": [],
     ]
 
     private static func ways(_ route: Route) -> [Way]? {
         switch route.handler {
         case .immediate: []
-        case .user, .userWithoutPresence, .client: [bearer, dpop]
+        case .user, .owner, .client: [bearer, dpop]
         case .admin, .streaming: [bearer]
         case .open, .openStreaming: open[route.name]
         }
@@ -187,7 +186,7 @@ import Testing
             let tokens = try await stage.logIn()
             for route in Route.all {
                 switch route.handler {
-                case .user, .userWithoutPresence:
+                case .user, .owner:
                     let answer = await answer(stage, route, Self.bearer(route, tokens.access))
                     #expect(answer.status != 401 || answer.string("code") == "invalid_credentials", "\(route.name)")
                     if route.name == "DELETE /v1/me/devices" { return }

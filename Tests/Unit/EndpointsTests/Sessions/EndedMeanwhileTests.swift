@@ -202,7 +202,9 @@ import Testing
             let new = try await stage.store.user(.username("anna"))
             // What it stands for is not what is the user's now.
             #expect(
-                try await PasswordVerifier(stage.context).rehash(EndpointsFixture.password, of: old) == old.passwordHash
+                try await PasswordVerifier(stage.context).rehash(
+                    EndpointsFixture.password, of: old, for: PasswordHasher.Requester(.system, clientID: nil))
+                    == old.passwordHash
             )
             #expect(try await stage.store.user(.username("anna")) == new)
         }

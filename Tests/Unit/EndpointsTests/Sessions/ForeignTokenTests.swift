@@ -33,7 +33,7 @@ extension EndpointsFixture {
             let answer = await stage.refresh(EndpointsFixture.foreignToken, more: "&client_id=mobile")
             #expect(answer.status == 200)
             #expect(answer.string("device_id") == "phone-0")
-            #expect(answer.string("scope") == "read write")
+            #expect(answer.string("scope") == EndpointsFixture.scope)
             #expect(answer.integer("session_expires_at") == EndpointsFixture.start - 1000 + 15_552_000)
             #expect(answer.integer("session_idle_expires_at") == EndpointsFixture.start + 1_209_600)
             let refreshToken = try #require(answer.string("refresh_token"))

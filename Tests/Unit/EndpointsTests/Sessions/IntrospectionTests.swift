@@ -25,7 +25,7 @@ import Testing
             #expect(access.string("username") == "anna")
             #expect(access.string("client_id") == "mobile")
             #expect(access.string("device_id") == "phone-1")
-            #expect(access.string("scope") == "read write")
+            #expect(access.string("scope") == EndpointsFixture.scope)
             #expect(access.integer("iat") == EndpointsFixture.start)
             #expect(access.integer("auth_time") == EndpointsFixture.start)
             #expect(access.integer("exp") == EndpointsFixture.start + 14 * EndpointsFixture.day)

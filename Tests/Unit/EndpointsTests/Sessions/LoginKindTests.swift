@@ -11,7 +11,7 @@ import Testing
 @Suite struct LoginKindTests {
     private static let exchange = "urn:ietf:params:oauth:grant-type:token-exchange"
     private static let idToken = "urn:ietf:params:oauth:token-type:id_token"
-    private static let grants = #"["password","refresh_token","\#(GuardedPhone.jwtBearer)","\#(exchange)"]"#
+    private static let grants = #"["login","password","refresh_token","\#(GuardedPhone.jwtBearer)","\#(exchange)"]"#
 
     enum Kind: CaseIterable {
         case passwordInJSON, idTokenInJSON, passwordGrant, exchange, minted

@@ -18,7 +18,7 @@ import Testing
             #expect(answer.field("Pragma") == "no-cache")
             #expect(answer.string("token_type") == "Bearer")
             #expect(answer.integer("expires_in") == 14 * EndpointsFixture.day)
-            #expect(answer.string("scope") == "read write")
+            #expect(answer.string("scope") == EndpointsFixture.scope)
             #expect(answer.integer("issued_at") == EndpointsFixture.start)
             #expect(answer.integer("expires_at") == EndpointsFixture.start + 14 * EndpointsFixture.day)
             #expect(answer.integer("refresh_after") == EndpointsFixture.start + 3600)

@@ -6,7 +6,7 @@ import Testing
 
 /// The switch of a client for staying logged in: without it a login gives one short access token.
 @Suite struct StayLoggedInTests {
-    private static let grants = #""grant_types":["refresh_token","password","\#(GuardedPhone.jwtBearer)"]"#
+    private static let grants = #""grant_types":["refresh_token","login","password","\#(GuardedPhone.jwtBearer)"]"#
 
     private func make(_ stage: EndpointsFixture, _ more: String = "") async throws {
         _ = try await stage.makeClient(#"{"client_id":"kiosk","stay_logged_in":false\#(more)}"#)

@@ -17,7 +17,7 @@ import Testing
     @Test func aSessionIsRenewedWithWhatIsLeft() async throws {
         try await EndpointsFixture.with { stage in
             let tokens = try await stage.logIn()
-            #expect(tokens.answer.string("scope") == "read write")
+            #expect(tokens.answer.string("scope") == EndpointsFixture.scope)
             await set("read admin", stage)
             #expect(await stage.refresh(tokens.refresh).string("scope") == "read")
             // RFC 6749 section 3.3: the answer says what was granted of what an app asks for all the same.

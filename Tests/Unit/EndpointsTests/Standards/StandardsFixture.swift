@@ -109,7 +109,7 @@ struct Scene: Sendable {
         self.device = device
         texts["jkt"] = device.thumbprint
         _ = try await stage.makeClient(
-            #"{"client_id":"strict","dpop":"required","grant_types":["password","refresh_token"]}"#)
+            #"{"client_id":"strict","dpop":"required","grant_types":["login","password","refresh_token"]}"#)
         func ask(_ form: String, basic: String? = nil) async throws -> Answer {
             let answer = await send(.token(form, basic: basic).with(SentProof()))
             #expect(answer.status == 200, "\(answer.text)")

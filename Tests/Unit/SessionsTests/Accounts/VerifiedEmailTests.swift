@@ -2,6 +2,18 @@ import Cryptography
 import Sessions
 import Testing
 
+extension IdentityLogin {
+    /// The one that the address means, if admins have made all of them.
+    fileprivate func meant(of found: [User]) -> User? {
+        meant(of: found, found.map { UserSources(of: $0, from: .admin) })
+    }
+
+    /// Whether the identity may be linked to a user that an admin has made.
+    fileprivate func mayLink(_ user: User, having identities: [Identity]) -> Bool {
+        mayLink(user, having: UserAccess(identities: identities, sources: UserSources(of: user, from: .admin)))
+    }
+}
+
 /// Whose address was verified, and whom a proven one means.
 @Suite struct VerifiedEmailTests {
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)

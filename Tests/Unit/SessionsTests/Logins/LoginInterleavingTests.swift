@@ -81,4 +81,45 @@ struct LoginInterleavingTests {
     }
 
     @Test func everyMutation_isTried() { #expect(Set(Self.mutants.map(\.0)) == Set(LoginMutation.allCases)) }
+
+    /// Worlds with a second client and a reload in one browser.
+    static let browsers: [BrowserWorld.Rules] =
+        [
+            BrowserWorld.Rules(),
+            BrowserWorld.Rules(asks: 1, ends: 2),
+            BrowserWorld.Rules(bond: .none),
+            BrowserWorld.Rules(isOlder: true),
+            BrowserWorld.Rules(bond: .none, isOlder: true),
+            BrowserWorld.Rules(bond: .ping(.seconds(120)), asks: 1, minutes: 4),
+        ] + Lane.cases(push: [], full: largeBrowsers)
+
+    private static let largeBrowsers = [
+        BrowserWorld.Rules(ends: 2), BrowserWorld.Rules(isOlder: true, ends: 2),
+    ]
+
+    @Test(arguments: browsers) func everyBrowserThatAPhoneLetIn_staysWithThePhone(_ rules: BrowserWorld.Rules) async {
+        let walk = await BrowserWorld.explore(rules)
+        #expect(walk.violation == nil)
+        #expect(walk.worlds > 100)
+    }
+
+    /// Which broken rule of a browser is noticed in which world.
+    static let browserMutants: [(BrowserMutation, BrowserWorld.Rules)] = [
+        (.phoneIsForgotten, .init()), (.bondIsNotInherited, .init()), (.probationIsNotInherited, .init()),
+        (.scopeIsNotInherited, .init(bond: .none)), (.passwordInherits, .init()),
+        (.phoneRenewsPresence, .init(isOlder: true)), (.endSparesOthers, .init()), (.endSparesBrowser, .init()),
+        (.logoutEndsOthers, .init()), (.adminSparesOthers, .init()), (.loginEndsWithFirst, .init()),
+        (.oneShotIsFinal, .init(bond: .none)), (.reportMovesOneShot, .init(bond: .none)), (.linkIsDeaf, .init()),
+        (.endedPhoneAnswers, .init(isOlder: true)), (.othersAreNotMoved, .init()),
+        (.silenceIsIgnored, .init(bond: .ping(.seconds(120)), asks: 1, minutes: 4)),
+    ]
+
+    @Test(arguments: browserMutants.indices) func brokenRuleOfABrowser_isNoticed(index: Int) async {
+        let (mutation, rules) = Self.browserMutants[index]
+        #expect(await BrowserWorld.explore(rules, mutation).violation != nil, "\(mutation) must be noticed")
+    }
+
+    @Test func everyMutationOfABrowser_isTried() {
+        #expect(Set(Self.browserMutants.map(\.0)) == Set(BrowserMutation.allCases))
+    }
 }

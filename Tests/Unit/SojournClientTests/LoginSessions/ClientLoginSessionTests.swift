@@ -134,7 +134,11 @@ struct ClientLoginSessionTests {
     func activeThenLoggedIn() async throws {
         let phone = try await Phone.signedIn()
         let (session, login) = try await phone.scanned(
-            Self.request { ($0.announceInfo, $0.sessionInfo) = (#"{"shop":"Berlin"}"#, #""welcome""#) })
+            Self.request {
+                ($0.announceInfo, $0.sessionInfo) = (#"{"shop":"Berlin"}"#, #""welcome""#)
+                ($0.announceQuote, $0.sessionQuote) = ("Kitchen", "hello")
+            })
+        #expect(session.details?.announceQuote == "Kitchen" && session.details?.sessionQuote == nil)
         #expect(session.details?.announceInfo == #"{"shop":"Berlin"}"# && session.details?.sessionInfo == nil)
         try await session.confirm(number: 42)
         #expect(session.status == LoginStatus(.active) && session.details?.sessionInfo == nil)
@@ -143,6 +147,7 @@ struct ClientLoginSessionTests {
         #expect(try await phone.server.collect(login) != nil)
         await phone.pass("it is told") { session.status.history == .loggedIn }
         #expect(session.status.state == .active && session.details?.sessionInfo == "welcome")
+        #expect(session.details?.sessionQuote == "hello")
         for call in ["confirm", "start", "factor", "cancel"] {
             #expect(word(await Self.call(call, session)) == "not_awaited", "\(call)")
         }

@@ -186,6 +186,22 @@ struct LoginSessionLossTests {
         }
     }
 
+    @Test(
+        "the words of a stranger are one line of plain text, or they are left out",
+        arguments: [
+            ("TV", true), (String(repeating: "a", count: 200), true), (String(repeating: "a", count: 201), false),
+            ("a\nb", false), ("a\u{202E}b", false), ("a\u{2066}b", false), ("a\u{0}b", false), ("", false),
+        ])
+    func quotes(_ text: String, isShown: Bool) throws {
+        let members: [String: JSONValue] = [
+            "login_id": .string("l"), "state": .string("ACTIVE"), "history": .string("LOGGED_IN"),
+            "announce_quote": .string(text), "session_quote": .string(text),
+        ]
+        let details = try #require(LoginDetails(.object(members)))
+        #expect(details.announceQuote == (isShown ? text : nil) && details.sessionQuote == details.announceQuote)
+        #expect(details.announceInfo == nil)
+    }
+
     @Test("the end of the phone's own session ends the login, and only the server's word ends the phone's")
     func sessionEnds() async throws {
         let phone = try await Phone.signedIn()

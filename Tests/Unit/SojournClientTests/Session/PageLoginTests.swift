@@ -194,6 +194,7 @@ struct PageLoginTests {
 
     @Test func wrongNonceInTheIDToken_isRefused_andTheSessionIsEnded() async throws {
         let phone = try await phone { $0.scope = "openid" }
+        try await phone.server.setScope("openid account")
         let url = try await phone.sojourn.beginSignIn(try page())
         let forged = Self.changed(url, ["nonce": "other"])
         let callback = try await browser(phone).present(forged, redirectURI: try page().redirectURI)

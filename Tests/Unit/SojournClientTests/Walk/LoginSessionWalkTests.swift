@@ -17,9 +17,15 @@ struct LoginSessionWalkTests {
             Rules(secondFactor: .required, skipsConfirmation: true, requests: 3, looks: 1, minutes: 2, expiries: 1),
             Rules(bond: .none, requests: 3, looks: 2, duplicates: 1, wrongNumbers: 1),
             Rules(requests: 3, looks: 1, cancels: 1, restarts: 1),
+            Rules(secondFactor: .required, skipsConfirmation: true, requests: 3, looks: 1, wrongNumbers: 1),
+            Rules(secondFactor: .required, skipsConfirmation: true, isAppLogin: true, requests: 3, looks: 1),
         ] + Lane.cases(push: [], full: large)
 
     private static let large: [Rules] = [
+        Rules(
+            secondFactor: .required, skipsConfirmation: true, requests: 4, looks: 2, duplicates: 1, wrongFactors: 1),
+        Rules(
+            secondFactor: .required, skipsConfirmation: true, isAppLogin: true, requests: 5, looks: 2, wrongFactors: 1),
         Rules(secondFactor: .required, requests: 5, looks: 1, wrongFactors: 1, stops: 1),
         Rules(secondFactor: .required, requests: 5, looks: 1, duplicates: 1, wrongFactors: 1),
         Rules(requests: 4, looks: 2, minutes: 2, rivals: 1, stops: 1),
@@ -28,8 +34,12 @@ struct LoginSessionWalkTests {
     @Test(arguments: worlds) func everyHistory_keepsTheRules(rules: Rules) async {
         let (worlds, violation) = await LoginSessionWorld.explore(rules)
         #expect(violation == nil)
-        #expect(worlds > 1000)
+        #expect(worlds > 500)
     }
+
+    /// A proof without an answer, a second one, and a look that tells what the first has led to.
+    private static let twoAttempts = Rules(
+        secondFactor: .required, skipsConfirmation: true, requests: 4, looks: 2, wrongFactors: 1)
 
     /// Which broken rule is noticed in which world.
     static let mutants: [(LoginSessionMutation, Rules)] = [
@@ -38,6 +48,13 @@ struct LoginSessionWalkTests {
         (.endsBlindly, Rules(requests: 4, stops: 1)),
         (.sendsAfterStop, Rules(requests: 4, stops: 1)),
         (.silenceIsRefusal, Rules(requests: 3)),
+        (.callEndsAlone, twoAttempts), (.countsUnsent, twoAttempts),
+        (
+            .tellsAppLoginByLooks,
+            Rules(secondFactor: .required, skipsConfirmation: true, isAppLogin: true, requests: 3, looks: 2)
+        ),
+        (.losesCauses, Rules(secondFactor: .required, skipsConfirmation: true, requests: 3, looks: 2, wrongNumbers: 1)),
+        (.statusOvertakes, Rules(secondFactor: .required, skipsConfirmation: true, requests: 3, looks: 1)),
     ]
 
     @Test(arguments: mutants.indices) func brokenRule_isNoticed(index: Int) async {
@@ -62,7 +79,7 @@ extension LoginSessionWorld {
     }
 
     private static func walk(_ rules: Rules, _ mutation: LoginSessionMutation?) -> (worlds: Int, violation: String?) {
-        let first = LoginSessionWorld(rules)
+        let first = LoginSessionWorld(rules, mutation)
         // Worlds are told apart by 64 bits of hash, as in `RenewalWalkTests`.
         var seen: Set<Int> = [first.hashValue]
         var frontier = [first]

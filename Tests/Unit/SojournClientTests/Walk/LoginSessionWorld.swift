@@ -15,6 +15,8 @@ struct LoginSessionWorld: Hashable {
         var bond = LoginBond.session
         var startsByHand = false
         var skipsConfirmation = false
+        /// The login opens the backend of the app itself.
+        var isAppLogin = false
         /// Requests of acts in all.
         var requests = 4
         /// Looks at the server in all.
@@ -46,6 +48,8 @@ struct LoginSessionWorld: Hashable {
         var key: UInt64
         var number: Int?
         var isRight = true
+        /// The proof of an AppLogin is sent again after its call has ended.
+        var isAgain = false
     }
 
     struct Answer: Hashable {
@@ -64,7 +68,12 @@ struct LoginSessionWorld: Hashable {
     var typed: Int?
     /// Whether the factor of each attempt is right.
     var factors: [Bool] = []
-    var results = 0
+    /// The results of the attempts that the app was told, in order, and how their calls have ended; nil: not yet.
+    var results: [Bool] = []
+    var calls: [Bool?] = []
+    /// The attempts that were sent, and whether the answer to one has brought what opens the backend.
+    var sent: Set<Int> = []
+    var hasAccess = false
     var shown = LoginStatus(.starting)
     /// Whether the user has agreed by any act.
     var hasAgreed = false
@@ -82,7 +91,7 @@ struct LoginSessionWorld: Hashable {
     }()
     private static let users = (0..<2).map { _ in Identifier<Sessions.User>(random: RandomSource.system) }
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
-    private static let phones = (0..<2).map { number in
+    static let phones = (0..<2).map { number in
         LoginPhone(
             Sessions.Session(
                 id: Identifier(random: .system), userID: users[number], clientID: Client.mobileID,
@@ -93,12 +102,12 @@ struct LoginSessionWorld: Hashable {
 
     private var now: Instant { Self.start + .seconds(60 * minute) }
 
-    init(_ rules: Rules) {
+    init(_ rules: Rules, _ mutation: LoginSessionMutation? = nil) {
         self.rules = rules
         login = Sessions.LoginSession(
             id: Self.loginID, kind: .device, clientID: "tv", bond: rules.bond, secondFactor: rules.secondFactor,
             startedAt: Self.start, inputUntil: Self.start + Self.decision.rules.inputLifetime)
-        machine = Machine(retriesMax: 1)
+        machine = Machine(isAppLogin: rules.isAppLogin && mutation != .tellsAppLoginByLooks, retriesMax: 1)
         _ = machine.takeEvents()
         _ = machine.begin(.claim)
         running[.claim] = .toSend
@@ -175,6 +184,12 @@ struct LoginSessionWorld: Hashable {
             add {
                 $0.factors.append(true); $0.begin(prove, mutation)
             }
+            if rules.wrongNumbers > 0, rules.skipsConfirmation {
+                add {
+                    $0.rules.wrongNumbers -= 1; $0.typed = Self.number + 1; $0.factors.append(true)
+                    $0.begin(prove, mutation)
+                }
+            }
             if rules.wrongFactors > 0 {
                 add {
                     $0.rules.wrongFactors -= 1; $0.factors.append(false); $0.begin(prove, mutation)
@@ -194,6 +209,8 @@ struct LoginSessionWorld: Hashable {
         guard machine.begin(act) == nil else { return }
         if act.letsSomethingIn { hasAgreed = true }
         running[act] = .toSend
+        if case .prove = act { calls.append(nil) }
+        if mutation == .countsUnsent { _ = machine.send(act) }
         if act == .stop, mutation == .endsBlindly {
             machine.observe(LoginStatus(.done, history: .aborted, cause: "denied"))
         }
@@ -208,7 +225,7 @@ struct LoginSessionWorld: Hashable {
     /// The app ends, and its next start goes on with the session as the server has it.
     private mutating func restart() {
         rules.restarts -= 1
-        results += running.keys.count { if case .prove = $0 { true } else { false } }
+        results += running.keys.filter { if case .prove = $0 { true } else { false } }.map { _ in false }
         running = [:]
         answers = []
         machine = Machine(isResumed: true, retriesMax: 1)
@@ -224,7 +241,10 @@ struct LoginSessionWorld: Hashable {
         lastID += 1
         var request = Request(id: lastID, act: act, key: Self.key(act, typed), number: typed)
         if mutation == .hasNewKeys { request.key = UInt64(1000 + lastID) }
-        if case .prove(let attempt) = act { request.isRight = factors[attempt - 1] }
+        if case .prove(let attempt) = act {
+            request.isRight = factors[attempt - 1]
+            sent.insert(attempt)
+        }
         requests.insert(request)
         running[act] = .awaited(lastID)
     }
@@ -242,14 +262,21 @@ struct LoginSessionWorld: Hashable {
     private mutating func take(_ answer: Machine.Answer, to act: Act, _ mutation: LoginSessionMutation?) {
         var answer = answer
         if answer == .none, mutation == .silenceIsRefusal { answer = .refused("wrong_number") }
-        proceed(machine.take(answer, to: act), act)
+        if case .prove = act, case .accepted = answer { hasAccess = true }
+        var step = machine.take(answer, to: act)
+        if mutation == .callEndsAlone, case .finish = step, case .refused(let word, _) = answer {
+            step = .finish(.refused(word))
+        }
+        proceed(step, act)
     }
 
     private mutating func proceed(_ step: Machine.Step, _ act: Act) {
         switch step {
         case .retry: running[act] = .toSend
         case .look(let word): running[act] = .toLook(refusedAs: word)
-        case .finish: running[act] = nil
+        case .finish(let outcome):
+            running[act] = nil
+            if case .prove(let attempt) = act { calls[attempt - 1] = outcome == .accepted }
         }
     }
 
@@ -261,7 +288,24 @@ struct LoginSessionWorld: Hashable {
     }
 
     private mutating func found(_ status: LoginStatus?, for act: Act, _ word: String) {
-        proceed(machine.look(status, for: act, refusedAs: word), act)
+        proceed(machine.look(status.flatMap { isTellable($0) ? $0 : nil }, for: act, refusedAs: word), act)
+    }
+
+    /// As the driver does it: the answer to a proof has what opens the backend.
+    private func isTellable(_ status: LoginStatus) -> Bool {
+        !rules.isAppLogin || hasAccess || !sent.contains { Machine.isReached(.prove(attempt: $0), status) }
+    }
+
+    private mutating func proveAgain() {
+        for attempt in sent where rules.requests > 0 {
+            rules.requests -= 1
+            lastID += 1
+            let act = Act.prove(attempt: attempt)
+            requests.insert(
+                Request(
+                    id: lastID, act: act, key: Self.key(act, typed), number: typed, isRight: factors[attempt - 1],
+                    isAgain: true))
+        }
     }
 
     private mutating func receive(_ answer: Answer, _ mutation: LoginSessionMutation?) {
@@ -272,7 +316,14 @@ struct LoginSessionWorld: Hashable {
                 return found(status, for: act, word)
             }
         }
-        guard answer.request.act == nil, case .accepted(let status) = answer.answer else { return }
+        guard case .accepted(var status) = answer.answer else { return }
+        if answer.request.isAgain {
+            hasAccess = true
+            return machine.observe(status)
+        }
+        guard answer.request.act == nil else { return }
+        if !machine.isProofSent, mutation != .tellsAppLoginByLooks, !isTellable(status) { return proveAgain() }
+        if mutation == .losesCauses { status.cause = nil }
         if mutation == .takesOlderAnswers {
             machine = Machine(isResumed: true, retriesMax: 1)
             _ = machine.takeEvents()
@@ -320,57 +371,6 @@ struct LoginSessionWorld: Hashable {
         passed.insert(LoginStatus(of: login))
         return outcome.answer
     }
-
-    // MARK: What must never be
-
-    /// Takes what the app is told, and looks for violations.
-    private mutating func check(_ mutation: LoginSessionMutation?) {
-        answers = answers.filter { answer in
-            answer.request.act == nil
-                || running.values.contains(.awaited(answer.request.id))
-        }
-        for event in machine.takeEvents() {
-            switch event {
-            case .state(let status):
-                if status.rank <= shown.rank { violation = "the session goes back" }
-                if shown.isFinal { violation = "a final state is left" }
-                shown = status
-                let isOwn = status.isFinal && (status.history == .aborted || running[.claim] == nil)
-                let isKnown = passed.contains {
-                    $0.state == status.state && $0.history == status.history && $0.input == status.input
-                }
-                if !isKnown, !isOwn { violation = "the server never was there: \(status)" }
-            case .secondFactor(.requested, _), .confirm: break
-            case .secondFactor(let result, _):
-                results += 1
-                // An end that another act led to does not tell how the attempt went.
-                let hasLed = shown.state == .active || shown.history == .loggedInOneShot
-                let hasFailed = shown.cause == "second_factor_failed"
-                if result == .succeeded && hasLed || result == .failed(attemptsLeft: 0) && hasFailed {
-                    violation = "a result comes after its status"
-                }
-            }
-        }
-        if shown != machine.status { violation = "a status is not told" }
-        let isClaimant = login.claim?.sessionID == Self.phones[0].sessionID
-        if machine.status.isFinal, login.state == .active {
-            violation = "the phone says that it is over, and it is not"
-        }
-        if machine.status.history == .aborted, isClaimant,
-            login.history == .loggedIn || login.history == .loggedInOneShot
-        {
-            violation = "the phone says that nobody was let in"
-        }
-        if login.wrongFactors > factors.count(where: { !$0 }) { violation = "an attempt counts twice" }
-        let isProving = running.keys.contains { if case .prove = $0 { true } else { false } }
-        if results > factors.count { violation = "an attempt has two results" }
-        if !isProving, results < factors.count { violation = "an attempt has no result" }
-        if login.state == .active, !hasAgreed { violation = "nobody has agreed" }
-        var end = machine
-        end.observe(LoginStatus(of: login))
-        let isBehind = end.status.rank != LoginStatus(of: login).rank
-        if isBehind, !end.status.isFinal { violation = "the phone never learns how it stands" }
-    }
 }
 
 extension LoginSessionMachine.Act {
@@ -381,27 +381,4 @@ extension LoginSessionMachine.Act {
         case .claim, .start, .stop: false
         }
     }
-}
-
-extension LoginStatus {
-    /// The status of a login of the server, in the words of the wire.
-    init(of login: Sessions.LoginSession) {
-        self.init(
-            State(rawValue: login.state.word) ?? .error, (login.state.input?.rawValue).flatMap(Input.init),
-            history: History(rawValue: login.history.rawValue) ?? .error, cause: login.cause?.rawValue)
-    }
-}
-
-/// A rule of the SDK, broken: the walk must notice each.
-enum LoginSessionMutation: String, CaseIterable, Sendable {
-    /// Each retry has an `Idempotency-Key` of its own.
-    case hasNewKeys
-    /// An answer counts although a later one was taken before.
-    case takesOlderAnswers
-    /// `stop` ends the session at once, whatever is without its answer.
-    case endsBlindly
-    /// An act that has begun before `stop` is sent after it.
-    case sendsAfterStop
-    /// No answer counts as a refusal.
-    case silenceIsRefusal
 }

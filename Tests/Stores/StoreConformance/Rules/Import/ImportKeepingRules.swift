@@ -125,7 +125,7 @@ let importKeepingRules: [StoreRule] = [
             (.loginFailed, nil), (.userDeleted, nil), (.sessionStarted, nil), (.sessionStarted, "login"),
             (.sessionStarted, "foreign_token"), (.sessionEnded, "logged_out"), (.sessionsEnded, "revoked_by_admin"),
             (.loginsDisabled, nil), (.loginsEnabled, nil), (.userChanged, nil), (.clientDeleted, nil),
-            (.adminKeyDeleted, "ab laptop"), (.signingKeyWithdrawn, "cd"), (.identityUnlinked, "acme"),
+            (.adminKeyDeleted, "ab"), (.signingKeyWithdrawn, "cd"), (.identityUnlinked, "acme"),
             (.passwordChanged, nil), (.allSessionsRevoked, nil), (.loginRefused, nil),
         ]
         for id in [user, other] {

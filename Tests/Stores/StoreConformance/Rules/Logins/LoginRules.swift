@@ -13,10 +13,12 @@ extension Fixture {
             codeChallenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
         (request.scope, request.nonce, request.keyThumbprint) = ("openid \u{E9}", "n\"1", "k")
         request.resources = ["https://one.example/api"]
-        return Login(
+        var login = Login(
             id: sessionID(), request: request, remoteAddress: "192.0.2.7", userAgent: "Mozilla/5.0 (Zoë)", userID: user,
             methods: ["pwd", "otp"], authenticatedAt: at, epoch: 7, browserSession: browser,
             codeHash: [UInt8](repeating: number, count: 32), codeExpiresAt: at + Login.codeLifetime, startedAt: at)
+        login.phoneLoginID = sessionID()
+        return login
     }
 }
 

@@ -14,10 +14,12 @@ extension Fixture {
         request.handle = [UInt8](repeating: number, count: LoginCode.handleCount)
         request.userCode = "BCDFGHJ" + String(UnicodeScalar(UInt8(ascii: "K") + number))
         request.pollHash = [UInt8](repeating: number, count: 32)
-        return LoginSession(
+        var login = LoginSession(
             id: sessionID(), kind: .device, clientID: Client.mobileID, bond: bond, secondFactor: .required,
             browser: [1, 2, 3], isBrowserKnown: false, request: request, startedAt: start,
             inputUntil: start + .seconds(180))
+        login.browserSession = sessionID()
+        return login
     }
 }
 

@@ -19,7 +19,7 @@ def life(make, asker, known, name):
 
     client = make(update_token=update_token, leeway=0)
     token = client.fetch_token(known["token_endpoint"], username=name, password=stage.PASSWORD, grant_type="password")
-    assert token["token_type"] == "Bearer" and token["scope"] == "read write"
+    assert token["token_type"] == "Bearer" and token["scope"] == stage.SCOPE
     assert stage.me(client).json()["username"] == name
 
     # The library sees that the token has ended, refreshes, stores what it got, and only then calls.

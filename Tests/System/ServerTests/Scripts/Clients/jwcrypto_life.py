@@ -89,7 +89,7 @@ def life(client, user, algorithm, **kind):
 
 def main():
     user = stage.make_user("wanda")
-    stage.make_client("jwc-app", "none", grant_types=[JWT_BEARER])
+    stage.make_client("jwc-app", "none", grant_types=["login", JWT_BEARER])
     life("jwc-app", user, "ES256", kty="EC", crv="P-256")
     life("jwc-app", user, "EdDSA", kty="OKP", crv="Ed25519")
 

@@ -56,7 +56,7 @@ def discovered(**more):
 def the_end(client, asker, token, name):
     """Introspection tells of a living session, revocation ends it, and then introspection, calls and refreshes say so."""
     told = asker.introspect_token(token.access_token)
-    assert told["active"] and told["username"] == name and told["scope"] == "read write", told
+    assert told["active"] and told["username"] == name and told["scope"] == stage.SCOPE, told
     assert asker.introspect_token(token.refresh_token, "refresh_token")["active"]
     assert asker.introspect_token(token.refresh_token) == {"active": False}, "it would open an API"
     assert client.revoke_refresh_token(token)
@@ -69,7 +69,7 @@ def the_end(client, asker, token, name):
 def exchange(client, asker, id_token, **more):
     """An identity provider's ID token becomes a session, once, which lives and ends as all do."""
     def ask():
-        return client.token_exchange(subject_token=id_token, scope="read write", device_id="tablet", **more)
+        return client.token_exchange(subject_token=id_token, scope=stage.SCOPE, device_id="tablet", **more)
 
     token = ask()
     assert token.issued_token_type == "urn:ietf:params:oauth:token-type:access_token" and token.device_id == "tablet"

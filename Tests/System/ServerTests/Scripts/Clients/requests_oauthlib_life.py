@@ -39,7 +39,7 @@ def main():
     token = web.fetch_token(
         known["token_endpoint"], username="olive", password=stage.PASSWORD, auth=HTTPBasicAuth("ro-web", secret)
     )
-    assert token["scope"] == ["read", "write"] and token["device_id"]
+    assert token["scope"] == stage.SCOPE.split() and token["device_id"]
     stage.wait_for_expiry()
     stage.raises(TokenExpiredError, lambda: stage.me(web))
     again = web.refresh_token(known["token_endpoint"], auth=HTTPBasicAuth("ro-web", secret))

@@ -37,13 +37,17 @@ def make_user(name):
     return admin("POST", "/users", {"username": name, "password": PASSWORD, "email": name + "@example.org"})["user_id"]
 
 
+# What a client may have: `GET /v1/me` shows the name and the address, and nothing else.
+SCOPE = "read write profile email"
+
+
 def make_client(name, method, **more):
     """A client whose access tokens end soon. Returns its secret, if it has one."""
     members = {
         "client_id": name,
         "token_endpoint_auth_method": method,
-        "grant_types": ["password", "refresh_token"],
-        "scope": "read write",
+        "grant_types": ["login", "password", "refresh_token"],
+        "scope": SCOPE,
         "access_token_lifetime": LIFETIME,
         "refresh_after": 1,
     }

@@ -136,7 +136,7 @@ import Testing
             "5.1", "what an answer has", .refresh("&client_id=mobile"), 200, fields: kept,
             members: [
                 "access_token": nil, "token_type": "Bearer", "expires_in": nil, "refresh_token": nil,
-                "scope": "read write",
+                "scope": "read write account",
             ]),
         Demand(
             "4.4.3", "no refresh token for a client itself", .token(own, basic: "backend:{secret}"), 200,
@@ -210,7 +210,7 @@ import Testing
             let scene = try await Scene(stage)
             let narrow = await scene.send(.refresh("&client_id=mobile&scope=read"))
             let next = try #require(narrow.string("refresh_token"))
-            #expect(await stage.refresh(next, more: "&client_id=mobile").string("scope") == "read write")
+            #expect(await stage.refresh(next, more: "&client_id=mobile").string("scope") == EndpointsFixture.scope)
             // And one that was refused has spent nothing.
             let refused = await stage.refresh(next, more: "&client_id=mobile&scope=all")
             #expect(refused.string("error") == "invalid_scope")

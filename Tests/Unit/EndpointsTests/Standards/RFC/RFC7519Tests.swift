@@ -33,7 +33,7 @@ import Testing
             #expect(number(claims["exp"]) == tokens.answer.integer("expires_at"))
             // RFC 9068 section 2.2.1 and 2.2.3.
             #expect(number(claims["auth_time"]) == EndpointsFixture.start)
-            #expect(claims["scope"]?.string == "read write")
+            #expect(claims["scope"]?.string == EndpointsFixture.scope)
             if case .array(let methods)? = claims["amr"] { #expect(methods.map(\.string) == ["pwd"]) }
         }
     }

@@ -18,7 +18,7 @@ import Testing
             "2.2", "an access token", ask("token={access}"), 200, fields: kept,
             members: [
                 "active": "true", "sub": "{user}", "client_id": "mobile", "token_type": "Bearer", "iss": "{issuer}",
-                "aud": "{audience}", "scope": "read write", "username": "anna", "sid": "{session}", "exp": nil,
+                "aud": "{audience}", "scope": "read write account", "username": "anna", "sid": "{session}", "exp": nil,
                 "iat": nil,
             ]),
         Demand(

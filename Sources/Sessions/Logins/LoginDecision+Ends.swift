@@ -1,0 +1,120 @@
+// How logins with a phone end: by what happens to their sessions, to their phones and to their users, and the ways into a final
+// state.
+
+extension LoginDecision {
+    /// A session of the login has ended. The login is logged in for as long as one lives, so that its phone can end each of
+    /// them; an end that is about the login, and not about one app, goes to all.
+    func noteEnd(
+        _ reason: EndReason, _ call: LoginCall, _ login: inout LoginSession, at now: Instant,
+        _ effects: inout [LoginEffect]
+    ) {
+        guard login.isLoggedIn else {
+            if reason.endsLogin { _ = undo(reason, call, login, &effects) }
+            return
+        }
+        let cause = LoginCause(rawValue: reason.rawValue) ?? .ended(reason)
+        if call.hasSessions {
+            if !reason.endsLogin { return }
+            effects.append(.endSession(cause))
+        }
+        end(&login, .done, .loggedOut, cause, at: now, telling: .loggedOut, &effects)
+    }
+
+    /// Ends the sessions of a login of one act, which keeps its state and its history. False if no session of such a login lives.
+    func undo(
+        _ reason: EndReason, _ call: LoginCall, _ login: LoginSession, _ effects: inout [LoginEffect]
+    ) -> Bool {
+        guard login.history == .loggedInOneShot, call.hasSessions else { return false }
+        effects.append(.endSession(.ended(reason)))
+        return true
+    }
+
+    func report(
+        _ call: LoginCall, _ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]
+    ) -> LoginAnswer {
+        if login.isLoggedIn {
+            logOut(&login, .ended(.notMe), at: now, &effects)
+        } else if !login.state.isFinal {
+            abort(&login, .denied, at: now, &effects)
+        } else if !undo(.notMe, call, login, &effects) {
+            return .refused(.terminated)
+        }
+        effects.append(.record(.reported))
+        return .accepted
+    }
+
+    func revoke(
+        _ call: LoginCall, _ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]
+    ) {
+        if login.isLoggedIn {
+            logOut(&login, .ended(.revokedByAdmin), at: now, &effects)
+        } else if !login.state.isFinal {
+            abort(&login, .canceled, at: now, &effects)
+        } else {
+            _ = undo(.revokedByAdmin, call, login, &effects)
+        }
+    }
+
+    /// The phone is gone: what it has let in goes too, unless there is no bond.
+    func losePhone(
+        _ login: inout LoginSession, _ cause: LoginCause, at now: Instant, _ effects: inout [LoginEffect]
+    ) {
+        if login.isLoggedIn {
+            logOut(&login, cause, at: now, &effects)
+        } else {
+            abort(&login, cause, at: now, &effects)
+        }
+    }
+
+    func logOut(
+        _ login: inout LoginSession, _ cause: LoginCause, at now: Instant, _ effects: inout [LoginEffect]
+    ) {
+        effects.append(.endSession(cause))
+        end(&login, .done, .loggedOut, cause, at: now, telling: .loggedOut, &effects)
+    }
+
+    func abort(
+        _ login: inout LoginSession, _ cause: LoginCause, at now: Instant, _ effects: inout [LoginEffect]
+    ) {
+        effects.append(.record(.aborted))
+        let isLate = cause == .timedOut || cause == .notCollected
+        end(&login, .done, .aborted, cause, at: now, telling: isLate ? .timedOut : .canceled, &effects)
+    }
+
+    func fail(
+        _ login: inout LoginSession, _ cause: LoginCause, at now: Instant, _ effects: inout [LoginEffect]
+    ) {
+        effects.append(.record(.failed))
+        end(&login, .error, .error, cause, at: now, telling: .failed, &effects)
+    }
+
+    /// The history of a deleted user is `DELETED`, whatever it was; the state of a living login is final from then on.
+    func noteDeletion(
+        of userID: Identifier<User>, _ login: inout LoginSession, at now: Instant, _ effects: inout [LoginEffect]
+    ) {
+        guard login.userID == userID else {
+            let isOfUser = [login.claim?.userID, login.request.backchannel?.userID].contains(userID)
+            if login.userID == nil, isOfUser, !login.state.isFinal {
+                losePhone(&login, .parentEnded, at: now, &effects)
+            }
+            return
+        }
+        if login.state.isFinal {
+            login.history = .deleted
+        } else {
+            if login.isLoggedIn { effects.append(.endSession(.ended(.userDeleted))) }
+            end(&login, .done, .deleted, .ended(.userDeleted), at: now, telling: .loggedOut, &effects)
+        }
+    }
+
+    func end(
+        _ login: inout LoginSession, _ state: LoginState, _ history: LoginHistory, _ cause: LoginCause, at now: Instant,
+        telling notice: LoginEffect.Notice, _ effects: inout [LoginEffect]
+    ) {
+        login.state = state
+        login.history = history
+        login.cause = cause
+        login.endedAt = now
+        effects.append(.tellDevice(notice))
+    }
+}

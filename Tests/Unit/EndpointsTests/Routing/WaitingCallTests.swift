@@ -1,0 +1,223 @@
+import Foundation
+import HTTP
+import Locks
+import Repository
+import Sessions
+import Telemetry
+import Testing
+
+@testable import Endpoints
+
+/// Calls that wait for an event: their callers are authenticated again, and none takes all places.
+@Suite(.timeLimit(.minutes(1))) struct WaitingCallTests {
+    /// The public routes that may wait.
+    private static let routes = Route.all.filter { $0.isStreaming && $0.listeners != .admin }
+
+    /// A server in which waits take no time. `deed` happens in the first of them.
+    private static func server(
+        of stage: EndpointsFixture, _ deed: @escaping @Sendable () async -> Void
+    ) -> EndpointsFixture {
+        let (time, isDone) = (Locked(Int64(0)), Locked(false))
+        return stage.waiting(
+            stopwatch: { time.withLock { $0 } },
+            sleep: { duration in
+                let isFirst = isDone.withLock { done in
+                    defer { done = true }
+                    return !done
+                }
+                if isFirst { await deed() }
+                time.withLock { $0 += Int64(duration / .nanoseconds(1)) }
+                await Task.yield()
+            })
+    }
+
+    @Test("The way in of each route that waits is one that is asked again, or asked at each look")
+    func ways() {
+        for route in Self.routes {
+            let isKnown =
+                switch route.handler {
+                case .user, .owner, .client: true
+                // Secrets and cookies, by which each look finds what it looks at.
+                case .open, .openStreaming:
+                    [
+                        "/v1/logins/{login_id}", "/v1/enrolments/{login_id}", "/login/phone/{id}/events",
+                        "/account/events",
+                    ].contains(route.pattern)
+                case .immediate, .admin, .streaming: false
+                }
+            #expect(isKnown, "\(route.name)")
+        }
+    }
+
+    @Test(
+        "A session that ends while its call waits gets 401, and no news, however the query is spelled",
+        arguments: ["", "/{id}"], ["wait", "w%61it"])
+    func session(path: String, wait: String) async throws {
+        try await DeviceLogin.with { stage, phone in
+            let login = try await DeviceLogin(stage)
+            #expect(await login.scan(phone).status == 200)
+            let target = "/v1/me/logins" + path.replacing("{id}", with: login.id)
+            let version = try #require(await stage.call(.get, target, bearer: phone.access).string("version"))
+            let server = Self.server(of: stage) {
+                _ = await stage.admin(.delete, "/admin/v1/sessions/\(phone.sessionID)")
+            }
+            let answer = await server.call(.get, "\(target)?\(wait)=60&version=\(version)", bearer: phone.access)
+            #expect(answer.status == 401, "\(answer.text)")
+        }
+    }
+
+    @Test("A call of a client that loses the scope of accounts while the call waits gets 403")
+    func scope() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let version = try #require(
+                await stage.call(.get, "/v1/me/logins", bearer: phone.access).string("version"))
+            let server = Self.server(of: stage) {
+                _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"scope":"read write"}"#)
+            }
+            let answer = await server.call(.get, "/v1/me/logins?wait=60&version=\(version)", bearer: phone.access)
+            #expect(answer.status == 403, "\(answer.text)")
+        }
+    }
+
+    @Test("A call does not wait beyond its access token")
+    func expiry() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let lifetime = try #require(phone.answer.integer("expires_in"))
+            stage.moveClock(to: lifetime - 10)
+            let (time, waited) = (Locked(Int64(0)), Locked(Duration.zero))
+            let server = stage.waiting(
+                stopwatch: { time.withLock { $0 } },
+                sleep: { duration in
+                    time.withLock { $0 += Int64(duration / .nanoseconds(1)) }
+                    waited.withLock { $0 += duration }
+                })
+            let version = try #require(
+                await stage.call(.get, "/v1/me/logins", bearer: phone.access).string("version"))
+            let answer = await server.call(.get, "/v1/me/logins?wait=60&version=\(version)", bearer: phone.access)
+            #expect(answer.status == 200 && waited.withLock { $0 } == .seconds(9))
+        }
+    }
+
+    @Test(
+        "A client that may no longer poll while its poll waits gets no event",
+        arguments: [
+            (#"{"scope":"read"}"#, 403), (#"{"grant_types":["client_credentials"],"scope":"ssf.read"}"#, 403),
+            (nil, 401),
+        ] as [(String?, Int)])
+    func client(change: String?, status: Int) async throws {
+        try await EventStreamFixture.with { receiver in
+            _ = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
+            let stage = receiver.stage
+            let server = Self.server(of: stage) {
+                if let change {
+                    _ = await stage.admin(.patch, "/admin/v1/clients/siem", change)
+                } else {
+                    _ = await stage.admin(.delete, "/admin/v1/clients/siem")
+                }
+                _ = try? await stage.logIn()
+            }
+            let answer = await server.call(.post, "/ssf/poll", "{}", bearer: receiver.token)
+            #expect(answer.status == status, "\(answer.text)")
+        }
+    }
+
+    @Test("One session has so many calls that wait; another one still has its own")
+    func perSession() async throws {
+        try await DeviceLogin.with { stage, phone in
+            let other = try await stage.logIn(device: "phone-2")
+            var limits = WaitingLimits()
+            limits.perSession = 2
+            let server = stage.waiting(limits)
+            let version = try #require(
+                await stage.call(.get, "/v1/me/logins", bearer: phone.access).string("version"))
+            let target = "/v1/me/logins?wait=60&version=\(version)"
+            let watch = server.endpoints.loginSessions.watch
+            await withTaskGroup { group in
+                for _ in 0..<2 { group.addTask { _ = await server.call(.get, target, bearer: phone.access) } }
+                while watch.waitingCount < 2 { await Task.yield() }
+                let refused = await server.call(.get, target, bearer: phone.access)
+                #expect(refused.status == 503 && refused.field("Retry-After") != nil, "\(refused.text)")
+                #expect(await server.call(.get, "/v1/me/logins", bearer: phone.access).status == 200)
+                group.addTask { _ = await server.call(.get, target, bearer: other.access) }
+                while watch.waitingCount < 3 { await Task.yield() }
+                group.cancelAll()
+            }
+            #expect(watch.waitingCount == 0)
+            #expect(await server.call(.get, "/v1/me/logins?wait=60", bearer: phone.access).status == 200)
+        }
+    }
+
+    @Test("One address has so many calls that wait without a token; another one still has its own")
+    func perAddress() async throws {
+        try await DeviceLogin.with { stage, _ in
+            let login = try await DeviceLogin(stage)
+            var limits = WaitingLimits()
+            limits.perAddress = 2
+            let server = stage.waiting(limits)
+            let version = try #require(await login.look().string("version"))
+            let target = "/v1/logins/\(login.id)?wait=60&version=\(version)"
+            @Sendable func wait(_ address: String) async -> Answer {
+                await server.send(
+                    Request(.get, target, fields: ["Authorization": "Bearer \(login.secret)"], body: []),
+                    address: address)
+            }
+            let watch = server.endpoints.loginSessions.watch
+            await withTaskGroup { group in
+                for _ in 0..<2 { group.addTask { _ = await wait("192.0.2.1") } }
+                while watch.waitingCount < 2 { await Task.yield() }
+                #expect(await wait("192.0.2.1").status == 503)
+                group.addTask { _ = await wait("192.0.2.2") }
+                while watch.waitingCount < 3 { await Task.yield() }
+                group.cancelAll()
+            }
+        }
+    }
+
+    @Test("Pages count for their address and for all pages, clients for themselves; each place comes back once")
+    func places() throws {
+        var limits = WaitingLimits()
+        (limits.pages, limits.perAddress, limits.perClient) = (3, 2, 1)
+        let calls = WaitingCalls(limits, MetricsRegistry())
+        func page(_ address: String?) throws(ServiceError) -> WaitingCalls.Place {
+            try calls.pagePlace(for: Caller(remoteAddress: address, listener: .public))
+        }
+        let one = try page("192.0.2.1")
+        let two = try page("192.0.2.1")
+        #expect(throws: ServiceError.overloaded) { try page("192.0.2.1") }
+        let three = try page("2001:db8::1")
+        #expect(throws: ServiceError.overloaded) { try page("192.0.2.9") }
+        one.giveBack()
+        one.giveBack()
+        let four = try page("2001:db8::2")
+        #expect(throws: ServiceError.overloaded) { try page(nil) }
+        let client = try calls.place(for: .client("siem"))
+        #expect(throws: ServiceError.overloaded) { try calls.place(for: .client("siem")) }
+        _ = try calls.place(for: .client("other"))
+        for place in [two, three, four, client] { place.giveBack() }
+        _ = try calls.place(for: .client("siem"))
+        // Two addresses of one customer.
+        _ = (try page("2001:db8::1"), try page("2001:db8::2"))
+    }
+
+    @Test(
+        "nginx has a longer patience for each route that waits, and for no other one that is public",
+        arguments: ["docker/compose.yaml", "Tests/System/ServerTests/Snippets/nginx-proxy.conf"])
+    func nginx(path: String) throws {
+        let data = try #require(FileManager.default.contents(atPath: Repository.path(path)))
+        let text = String(decoding: data, as: UTF8.self)
+        let start = try #require(text.firstRange(of: "location ~ ")?.upperBound)
+        let pattern = try Regex(String(text[start...].prefix { $0 != " " }))
+        let block = text[start...].prefix { $0 != "}" }
+        #expect(block.contains("proxy_read_timeout 75s;"), "longer than the longest wait")
+        #expect(block.contains("proxy_next_upstream off;") || block.contains("proxy_next_upstream_timeout 2s;"))
+        for route in Self.routes {
+            let target = route.pattern.replacing(try Regex("\\{[a-z_]+\\}"), with: "x")
+            #expect(target.firstMatch(of: pattern) != nil, "\(route.name)")
+        }
+        for target in [
+            "/oauth/token", "/v1/refresh", "/v1/me", "/v1/login", "/login", "/account/devices", "/ssf/stream",
+        ] {
+            #expect(target.firstMatch(of: pattern) == nil, "\(target)")
+        }
+    }
+}
