@@ -220,7 +220,7 @@ public final class Administration: UseCase {
     }
 
     /// The problem of a username that a user chooses. An admin may give any name; one that looks like an address of another user
-    /// would deceive those who read it.
+    /// would deceive its readers.
     static func problem(withChosenUsername username: String) -> ServiceError? {
         if let problem = problem(withUsername: username) { return problem }
         // A wide @ becomes an @; a combining mark after it makes another character of it.

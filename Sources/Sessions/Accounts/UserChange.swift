@@ -37,7 +37,7 @@ public struct UserChange: Sendable {
     public let clients: [Client]
     /// The session that asks for the change; nil if none was named, or if its tombstone was deleted.
     public let asking: Session?
-    /// Who makes the change: the source of the username, of the address and of the password that it changes.
+    /// The author of the change: the source of the username, of the address and of the password that it changes.
     public var source = AccountSource.user
     /// The sessions that end in the same transaction.
     public var ending: EndingSessions?

@@ -2,7 +2,7 @@
 public enum AccountSource: String, CaseIterable, Sendable {
     /// An admin, or a backend with an admin key.
     case admin
-    /// An import, whose file names no other source.
+    /// An import with a file that names no other source.
     case `import`
     /// A proof of the mailbox: a provider that may link users by addresses has verified it.
     case proof
@@ -10,7 +10,7 @@ public enum AccountSource: String, CaseIterable, Sendable {
     case provider
     /// The holder of an invitation.
     case invitation
-    /// The user, or a stranger who signed up.
+    /// The user, or a stranger at a sign-up.
     case user
 
     /// Whether an address from this source may lead to the account. A stranger may have chosen whatever comes from the other
@@ -125,7 +125,7 @@ public struct UserAccess: Sendable {
         self.sources = sources
     }
 
-    /// Whether somebody may still get into the account by what an untrusted source gave.
+    /// Whether what an untrusted source gave still opens the account.
     var isOpenToStrangers: Bool {
         if let password = sources.password, !password.isTrusted { return true }
         return !sources.access.isTrusted && (hasSession || hasPasskey || !identities.isEmpty)

@@ -68,7 +68,7 @@ public struct IdentityLogin: Sendable {
         return named
     }
 
-    /// Whether a stranger who has had access may get a reset token of the user, or has one.
+    /// Whether a stranger with former access may get a reset token of the user, or has one.
     private func leadsToStrangers(_ user: User, _ sources: UserSources) -> Bool {
         if sources.access.isTrusted { return false }
         let hasReset = user.passwordReset.map { at < $0.expiresAt } ?? false

@@ -7,7 +7,7 @@ struct PasswordHashQueue<Work> {
     /// A place in the queue.
     struct Place: Hashable, Sendable {
         let priority: PasswordHasher.Priority
-        /// The user of whom only so many passwords have a place.
+        /// The user with a bounded number of places for passwords.
         let userID: Identifier<User>?
     }
 

@@ -19,7 +19,7 @@ struct TurnQueue<Sender: Hashable, Element> {
             }
         }
 
-        /// Removes the first element of the client whose turn it is.
+        /// Removes the first element of the client that is next in turn.
         mutating func removeNext() -> Element {
             var client = clients.removeFirst()
             count -= 1
@@ -74,7 +74,7 @@ struct TurnQueue<Sender: Hashable, Element> {
         lines[sender, default: Line()].append(element, lastNumber, of: clientID)
     }
 
-    /// Removes the element whose turn it is; nil: none waits.
+    /// Removes the element that is next in turn; nil: none waits.
     mutating func removeNext() -> Element? {
         let takesSingle = !single.isEmpty && (several.isEmpty || !lastWasSingle)
         guard let sender = takesSingle ? single.popLast() : several.first else { return nil }

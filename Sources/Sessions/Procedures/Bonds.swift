@@ -101,7 +101,7 @@ extension StoreTransaction {
         return false
     }
 
-    /// Ends the logins of a phone whose session has ended, and what came of them.
+    /// Ends the logins of a phone with a session that has ended, and what came of them.
     private func endBonds(
         of id: Identifier<Session>, at now: Instant, in locked: inout LockedSessions, by origin: Origin
     ) throws(TransactionError) -> [AuditEvent] {

@@ -88,7 +88,7 @@ package struct LoginSessionMachine: Hashable, Sendable {
     private var unresolved: Set<Act> = []
     /// The attempts at a second factor that were sent.
     private var sent: Set<Act> = []
-    /// How the attempts have ended whose results were told before their answers came.
+    /// The ends of attempts with results that were told before their answers came.
     private var told: [Act: Outcome] = [:]
     private var isStopRequested = false
     private var isEndedLocally = false

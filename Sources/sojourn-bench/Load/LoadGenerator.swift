@@ -68,7 +68,7 @@ final class LoadGenerator<Dialogue: Conversation> {
         return connection
     }
 
-    /// Replaces a connection, whose conversation goes on. Closing the old one removes it from the epoll set.
+    /// Replaces a connection; its conversation goes on. Closing the old one removes it from the epoll set.
     private func reconnect(_ index: Int) throws {
         connections[index] = try connection(index, connections[index].conversation)
     }

@@ -102,7 +102,7 @@ struct PreHijackTests {
     func trojanIdentifier(_ left: String) async throws {
         try await Self.with { world in
             let stage = world.stage
-            // A backend signs a stranger up without a password, who has no session, passkey or identity any more.
+            // A backend signs a stranger up without a password; no session, passkey or identity is left.
             let made = await stage.admin(.post, "/admin/v1/users", #"{"username":"mallory","source":"user"}"#)
             let userID = try #require(made.string("user_id"))
             await Self.give(stage, to: userID)

@@ -14,7 +14,7 @@ import Testing
         case provenGrant, newUser, setPassword
         case refresh, presence, mode, password, accountPage, naming, namedAgain, reset, resetPage
 
-        /// The room of a caller, whose network has sent a wrong password or not.
+        /// The room of a caller in a network with or without a wrong password.
         func room(afterWrong isAfterWrong: Bool) -> PasswordHasher.Priority {
             switch self {
             case .login, .grant, .loginPage, .loginSettings, .enrolment, .newAccount:
