@@ -1,4 +1,5 @@
 import Configuration
+import Endpoints
 import FoundationEssentials
 import Glibc
 import HTTP
@@ -54,14 +55,13 @@ struct ClientLifeTests {
         "calls that a document allows, and others",
         arguments: Lane.cases(push: [["public"]], full: [["public"], ["admin"], ["public", "limits"]]))
     func attack(arguments: [String]) async throws {
-        let perMinute = [
-            "WRONG_PASSWORDS_PER_ADDRESS", "LOGINS_PER_DEVICE", "FAILED_RESETS_PER_ADDRESS", "FAILED_RESETS_PER_USER",
-            "RESET_TOKENS_PER_USER", "REFUSED_TOKENS_PER_ADDRESS", "REFUSED_TOKENS_PER_SESSION",
-            "REFUSED_TOKENS_PER_USER", "REFUSED_TOKENS_PER_CLIENT", "CLIENT_TOKENS_PER_CLIENT",
-            "WRONG_USER_CODES_PER_ADDRESS",
-        ]
         let isLimited = arguments.contains("limits")
-        let limits = perMinute.map { ("SOJOURN_LIMITS_\($0)_PER_MINUTE", isLimited ? "1" : "0") }
+        // A limit for a minute refuses most of the calls that it counts; one for a day would refuse all after the first.
+        let limits = RateLimits.Name.allCases.map { limit in
+            let isForMinutes = limit.rawValue.hasSuffix("_per_minute")
+            let variable = "SOJOURN_" + limit.rawValue.uppercased().replacing(".", with: "_")
+            return (variable, isLimited && isForMinutes ? "1" : "0")
+        }
         let server = try await ServerForClients(
             environment: [
                 "SOJOURN_LIMITS_WRONG_PASSWORDS_BEFORE_DELAY": isLimited ? "1" : "0",

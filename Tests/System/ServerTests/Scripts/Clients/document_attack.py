@@ -88,7 +88,8 @@ def attack(folder, listener, phases):
     environment = dict(os.environ, SCHEMATHESIS_HOOKS="document_hooks", PYTHONPATH=str(pathlib.Path(__file__).parent))
     result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     if result.returncode != 0:
-        sys.exit(f"SOJOURN_ATTACK_SEED={SEED}\n" + result.stdout[-20000:] + result.stderr[-4000:])
+        failures = [line for line in result.stdout.splitlines() if line.startswith(("- ", "____"))]
+        sys.exit("\n".join([f"SOJOURN_ATTACK_SEED={SEED} {' '.join(failures)}", result.stdout[-20000:], result.stderr[-4000:]]))
     print(result.stdout)
 
 
