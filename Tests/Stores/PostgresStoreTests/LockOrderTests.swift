@@ -17,4 +17,15 @@ import Testing
         #expect(failures.withLock { $0 } == [])
         await store.close()
     }
+
+    @Test(
+        "a code that is exchanged while its phone login ends starts no session that outlives it",
+        arguments: PhoneBrowserEnds.Side.allCases)
+    func exchangeMeanwhile(side: PhoneBrowserEnds.Side) async throws {
+        let database = try PostgresServer.shared.newDatabase()
+        let (store, other) = (try openStore(database), try openStore(database))
+        try await PhoneBrowserEnds.whileCodeIsExchanged(from: side, in: store, on: other)
+        await store.close()
+        await other.close()
+    }
 }

@@ -1,3 +1,5 @@
+import Dispatch
+import Locks
 public import Sessions
 import Testing
 
@@ -108,7 +110,7 @@ extension Store {
         return (id, code)
     }
 
-    private func exchanged(
+    fileprivate func exchanged(
         _ code: [UInt8], of id: Identifier<Session>, phone: Identifier<Session>?, device: String
     ) async throws -> Session {
         let session = try await exchangeCode(code, deviceID: device) { exchange -> Session in
@@ -125,8 +127,12 @@ extension Store {
         try await stored(session.id).ending?.reason
     }
 
-    fileprivate func end(_ session: Session, _ reason: EndReason) async throws {
+    /// Ends the session, after what happens while it is locked.
+    fileprivate func end(
+        _ session: Session, _ reason: EndReason, after happening: @escaping @Sendable () -> Void = {}
+    ) async throws {
         let done: Void? = try await updateSessionAndCompanions(session.id, by: Fixture.admin) { change in
+            happening()
             if change.session.ending != nil { return }
             change.session.end(reason, at: Fixture.start)
         }
@@ -231,4 +237,55 @@ public enum PhoneBrowserEnds {
             #expect(try await store.loginSession(.id(known.first.id))?.history == .loggedOut)
         }
     }
+
+    /// A side from which the sessions of a phone login end.
+    public enum Side: CaseIterable, Sendable { case session, browser, phone, act }
+
+    /// Ends a phone login on one node, while another one exchanges a code of it after the sessions were locked, and expects that
+    /// the session of this code has ended, too.
+    public static func whileCodeIsExchanged(from side: Side, in store: any Store, on other: any Store) async throws {
+        let known = try await store.givenPhoneBrowser()
+        let exchange = BlockingExchange(of: known.waiting, phone: known.browser.phoneID, in: other)
+        switch side {
+        case .session: try await store.end(known.second, .notMe, after: exchange.run)
+        case .browser: try await store.end(known.browser, .notMe, after: exchange.run)
+        case .phone: try await store.end(known.phone, .loggedOut, after: exchange.run)
+        case .act:
+            _ = try await store.changeLogin(known.first.id, phone: known.phone.id) { change in
+                exchange.run()
+                return decideOnPhoneBrowser(.stop(isReport: true), &change)
+            }
+        }
+        let made = try #require(try await exchange.session())
+        #expect(try await store.reason(made) != nil, "\(side)")
+    }
+}
+
+/// The exchange of a code, once, for as long as a transaction on another node waits for it.
+private final class BlockingExchange: Sendable {
+    private let code: [UInt8]
+    private let phone: Identifier<Session>?
+    private let store: any Store
+    private let task = Locked<Task<Session, any Error>?>(nil)
+
+    init(of code: [UInt8], phone: Identifier<Session>?, in store: any Store) {
+        (self.code, self.phone, self.store) = (code, phone, store)
+    }
+
+    /// Exchanges the code at the first call. An exchange that waits for the transaction itself is left to end after it.
+    @Sendable func run() {
+        let done = DispatchSemaphore(value: 0)
+        let isFirst = task.withLock { task in
+            if task != nil { return false }
+            task = Task { [code, phone, store] in
+                defer { done.signal() }
+                let id = Identifier<Session>(bytes: code.prefix(16))
+                return try await store.exchanged(code, of: try #require(id), phone: phone, device: "d-9")
+            }
+            return true
+        }
+        if isFirst { _ = done.wait(timeout: .now() + 5) }
+    }
+
+    func session() async throws -> Session? { try await task.withLock { $0 }?.value }
 }
