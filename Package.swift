@@ -182,7 +182,7 @@ let package = Package(
             name: "Doctor",
             dependencies: [
                 "Calendar", "JSON", "Configuration", "Endpoints", "Server", "Sessions", "SQLiteStore", "PostgresStore",
-                "StoreFoundation", "HTTP", "Sockets", "Geolocation", "QRCode", "TLS", "Telemetry",
+                "StoreFoundation", "HTTP", "HTTPClient", "Sockets", "Geolocation", "QRCode", "TLS", "Telemetry",
             ], swiftSettings: strict),
         // Row 9: programs
         .executableTarget(

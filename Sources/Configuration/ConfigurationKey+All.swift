@@ -25,7 +25,11 @@ extension ConfigurationKey {
             parse: { $0 == "unix" ? nil : AddressRange($0) }, print: { "\($0)" }),
         word("server.forwarded_field", \.server.forwardedField),
         word("server.proxy_protocol", \.server.proxyProtocol),
-        optionalText("server.issuer", "an http or https URL without query and final slash", \.server.issuer) {
+        optionalText(
+            "server.issuer",
+            "an http or https URL without query and final slash, whose path has letters, digits, - . _ ~ and single slashes",
+            \.server.issuer
+        ) {
             isBaseURL($0)
         },
         optionalText("server.audience", "1 to 256 visible ASCII characters", \.server.audience) { isVisible($0) },
@@ -135,6 +139,7 @@ extension ConfigurationKey {
         times(.refusedTokensPerAddress, \.limits.rateLimits.refusedTokensPerAddress),
         times(.refusedTokensPerClient, \.limits.rateLimits.refusedTokensPerClient),
         times(.clientTokensPerClient, \.limits.rateLimits.clientTokensPerClient),
+        times(.refreshesPerSession, \.limits.rateLimits.refreshesPerSession),
         times(.refusedTokensPerSession, \.limits.rateLimits.refusedTokensPerSession),
         times(.refusedTokensPerUser, \.limits.rateLimits.refusedTokensPerUser),
     ]
@@ -223,7 +228,16 @@ extension ConfigurationKey {
     private static func isBaseURL(_ text: String) -> Bool {
         guard isVisible(text), let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }
         let rest = text.dropFirst(scheme.count)
-        return !rest.isEmpty && !rest.hasPrefix("/") && !rest.hasSuffix("/")
-            && !rest.contains { "?#@\"\\".contains($0) }
+        let path = rest.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        return !rest.isEmpty && !rest.hasPrefix("/") && !rest.contains { "?#@\"\\".contains($0) }
+            && path.allSatisfy(isPlainSegment)
+    }
+
+    /// A segment of a path that no proxy and no browser writes in another way (RFC 3986 section 6.2.2).
+    private static func isPlainSegment(_ text: Substring) -> Bool {
+        !["", ".", ".."].contains(text)
+            && text.utf8.allSatisfy {
+                (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || "-._~".utf8.contains($0)
+            }
     }
 }

@@ -152,7 +152,7 @@ extension ListEntry {
         guard case .object(let names) = value else { return refuse("claims", "an object", value) }
         let known: [String: WritableKeyPath<IdentityProvider.ClaimNames, String?>] = [
             "username": \.username, "email": \.email, "phone_number": \.phoneNumber, "display_name": \.displayName,
-            "country": \.country,
+            "given_name": \.givenName, "family_name": \.familyName, "country": \.country,
         ]
         for (member, name) in names.sorted(by: { $0.key < $1.key }) {
             guard let path = known[member] else {

@@ -4,7 +4,7 @@
 // variables are passed to it.
 //
 // Reading order: Finding, DoctorCheck (all checks), ClosedDatabaseCheck and PostgresCheck (the two kinds of databases),
-// ContentsCheck (the rows of either), IdentityProviderCheck.
+// ContentsCheck (the rows of either), IdentityProviderCheck, IssuerCheck (the way through the proxy).
 
 internal import Calendar
 

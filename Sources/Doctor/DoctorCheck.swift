@@ -25,10 +25,10 @@ public struct DoctorCheck {
     }
 
     /// Runs every check, in an order in which each explains the next.
-    public func run() -> [Finding] {
+    public func run() async -> [Finding] {
         var findings = [listeners] + certificates
         findings += [rootKeys, clock]
-        findings += database()
+        findings += await database()
         return findings + [geoDatabase, pictures, disk, descriptors].compactMap { $0 }
     }
 
@@ -105,7 +105,7 @@ public struct DoctorCheck {
         ContentsCheck(configuration: configuration, environment: environment, now: now)
     }
 
-    private func database() -> [Finding] {
+    private func database() async -> [Finding] {
         let path = configuration.database.path
         guard !configuration.database.isFile || FileManager.default.fileExists(atPath: path) else {
             let folder = configuration.database.folder
@@ -124,6 +124,7 @@ public struct DoctorCheck {
         do throws(SocketError) {
             findings += running(try HTTPExchange.send(Request(.get, "/readyz"), to: socket))
             findings += IdentityProviderCheck.findings(configuration, of: socket)
+            findings += await IssuerCheck(configuration)?.findings ?? []
             if configuration.database.isFile { return findings + runningWebhooks(socket) }
         } catch {
             findings.append(Finding(.ok, "server", "does not run"))

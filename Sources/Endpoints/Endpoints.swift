@@ -15,6 +15,7 @@
 
 internal import Glibc
 public import HTTP
+internal import Pages
 public import Sessions
 public import Telemetry
 
@@ -43,7 +44,9 @@ public final class Endpoints: Sendable {
     let consoleSessions = ConsoleSessions()
     let stopwatch: @Sendable () -> Int64
     private let requestIDs: RequestIDMaker
-    private let publicTable: RouteTable
+    /// The path in the issuer's URL.
+    let issuerPath: IssuerPath
+    let publicTable: RouteTable
     let adminTable: RouteTable
 
     /// The endpoints of the services of `context`.
@@ -81,7 +84,8 @@ public final class Endpoints: Sendable {
         revocations = RevocationFeed(source: context.store, clock: context.clock, now: now)
         services.loginSessions.watch.follow(revocations)
         self.registry = registry
-        let routes = Route.all + Route.metadata(of: context.issuer)
+        issuerPath = IssuerPath(of: context.issuer)
+        let routes = Route.all + issuerPath.metadataRoutes
         metrics = EndpointMetrics(registry, routes: routes, history: history ?? OutcomeHistory(context.clock))
         rateLimiter = RateLimiter(rateLimits, registry, stopwatch: stopwatch)
         self.logger = logger
@@ -115,9 +119,16 @@ public final class Endpoints: Sendable {
 
     /// Answers any request; at once, if nothing has to be awaited for the answer.
     public func reply(to request: Request, from caller: Caller) -> Reply {
+        let finding = (caller.listener == .public ? publicTable : adminTable).find(request)
+        if case .refused = finding, let (stripped, other) = findWithoutIssuerPath(request, caller) {
+            return reply(to: stripped, other, from: caller)
+        }
+        return reply(to: request, finding, from: caller)
+    }
+
+    private func reply(to request: Request, _ finding: RouteTable.Finding, from caller: Caller) -> Reply {
         let id = RequestID(keptFrom: request.fields) ?? requestIDs.next()
-        let table = caller.listener == .public ? publicTable : adminTable
-        switch table.find(request) {
+        switch finding {
         case .fixed(var answer):
             finish(&answer, request, caller, id, nil, nil)
             return .now(answer)
@@ -133,7 +144,9 @@ public final class Endpoints: Sendable {
                 return .now(answer)
             }
             let start = stopwatch()
-            let call = Call(request: request, caller: caller, requestID: id.text, route: route, parameter: parameter)
+            let call = Call(
+                request: request, caller: caller, requestID: id.text, route: route, parameter: parameter,
+                issuerPath: issuerPath(for: caller))
             if call.mayWait {
                 // The closure has no capture list, because with one it would change to the loop's queue and back again (Swift
                 // 6.3).
@@ -171,6 +184,7 @@ public final class Endpoints: Sendable {
         _ response: inout Response, _ request: Request, _ caller: Caller, _ id: RequestID, _ route: Route?,
         _ start: Int64?
     ) {
+        if route?.errorFormat ?? .page == .page { PagePath.place(&response.body, below: issuerPath(for: caller).text) }
         if let route, route.isRepresentation { Preconditions.apply(request, to: &response) }
         id.append(to: &response.fields)
         if response.fields.contains("Cache-Control") {
@@ -200,7 +214,10 @@ public final class Endpoints: Sendable {
     ) -> Response {
         do { return try handle(self) } catch {
             return errorResponse(
-                error, to: Call(request: request, caller: caller, requestID: id.text, route: route, parameter: ""))
+                error,
+                to: Call(
+                    request: request, caller: caller, requestID: id.text, route: route, parameter: "",
+                    issuerPath: issuerPath(for: caller)))
         }
     }
 

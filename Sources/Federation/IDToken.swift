@@ -151,6 +151,8 @@ struct IDToken: Sendable {
         take(\.email, provider.claims.email, unless: "email_verified")
         take(\.phoneNumber, provider.claims.phoneNumber, unless: "phone_number_verified")
         take(\.displayName, provider.claims.displayName)
+        take(\.givenName, provider.claims.givenName)
+        take(\.familyName, provider.claims.familyName)
         take(\.country, provider.claims.country)
         return profile
     }

@@ -96,6 +96,10 @@ public struct IdentityProvider: Hashable, Sendable {
         public var phoneNumber: String? = "phone_number"
         /// The name to show.
         public var displayName: String? = "name"
+        /// The given name.
+        public var givenName: String? = "given_name"
+        /// The family name.
+        public var familyName: String? = "family_name"
         /// The country, if it is two capital letters.
         public var country: String?
 

@@ -77,6 +77,8 @@ public struct WebhookMessage: Encodable, Sendable {
         /// True if the address is verified; nil without an address, and if the address has changed since the event.
         let emailVerified: Bool?
         let displayName: String?
+        let givenName: String?
+        let familyName: String?
 
         /// - Parameter later: the first change of the user's address after the event. A mail about the event must not go to
         ///   the new address, because a thief may have set it.
@@ -86,6 +88,8 @@ public struct WebhookMessage: Encodable, Sendable {
             email = later.map(\.old) ?? user?.profile.email
             emailVerified = later != nil || email == nil ? nil : user?.profile.isEmailVerified
             displayName = user?.profile.displayName
+            givenName = user?.profile.givenName
+            familyName = user?.profile.familyName
         }
 
         enum CodingKeys: String, CodingKey {
@@ -93,6 +97,8 @@ public struct WebhookMessage: Encodable, Sendable {
             case username, email
             case emailVerified = "email_verified"
             case displayName = "display_name"
+            case givenName = "given_name"
+            case familyName = "family_name"
         }
     }
 

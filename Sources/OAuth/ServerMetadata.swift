@@ -48,9 +48,9 @@ public struct ServerMetadata: Codable, Hashable, Sendable {
     public var backchannelLogoutSessionSupported = true
     /// The claims of ID tokens and userinfo.
     public var claimsSupported = [
-        "acr", "amr", "aud", "auth_time", "email", "email_verified", "exp", "iat", "iss", "name", "nonce",
-        "phone_number",
-        "preferred_username", "sid", "sub",
+        "acr", "amr", "aud", "auth_time", "email", "email_verified", "exp", "family_name", "given_name", "groups",
+        "iat", "iss",
+        "name", "nonce", "phone_number", "preferred_username", "roles", "sid", "sub",
     ]
     /// Requests as objects (RFC 9101) are not supported.
     public var requestParameterSupported = false

@@ -12,6 +12,8 @@ public struct TokenRequest: Sendable {
     public var redirectURI: String? { parameters["redirect_uri"] }
     /// `device_code` (RFC 8628 §3.4).
     public var deviceCode: String? { parameters["device_code"] }
+    /// `return_token`, which a phone has handed to the app that waits for a login by a link.
+    public var returnToken: String? { parameters["return_token"] }
     /// `auth_req_id` (OpenID Connect CIBA §10.1).
     public var authRequestID: String? { parameters["auth_req_id"] }
     /// `code_verifier` (RFC 7636 §4.5).
@@ -31,7 +33,10 @@ public struct TokenRequest: Sendable {
     /// `user_assertion`, the proof of the user's presence, signed with the session's presence key.
     public var userAssertion: String? { parameters["user_assertion"] }
     /// `id_token`, the proof of the user's presence by a login at an identity provider.
-    public var idToken: String? { parameters["id_token"] }
+    public var idToken: String? { parameters["id_token"].flatMap { $0 == Self.noIDToken ? nil : $0 } }
+    /// Whether the answer can have an ID token. `id_token=false` declines it, and a request that proves presence by one needs none.
+    public var takesIDToken: Bool { parameters["id_token"] == nil }
+    private static let noIDToken = "false"
     /// `provider`, the identity provider of `id_token`.
     public var provider: String? { parameters["provider"] }
     /// `authentication_mode`, how the app guards the session of a login.

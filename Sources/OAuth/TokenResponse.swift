@@ -15,6 +15,10 @@ public struct TokenResponse: Decodable, Hashable, Sendable {
         public var phoneNumber: String?
         /// The display name.
         public var displayName: String?
+        /// The given name.
+        public var givenName: String?
+        /// The family name.
+        public var familyName: String?
         /// The country in ISO 3166-1 alpha-2.
         public var country: String?
         /// True for an anonymous user, else absent.
@@ -23,13 +27,15 @@ public struct TokenResponse: Decodable, Hashable, Sendable {
         /// Creates a user.
         public init(
             userID: String, username: String?, email: String? = nil, phoneNumber: String? = nil,
-            displayName: String? = nil, country: String? = nil
+            displayName: String? = nil, givenName: String? = nil, familyName: String? = nil, country: String? = nil
         ) {
             self.userID = userID
             self.username = username
             self.email = email
             self.phoneNumber = phoneNumber
             self.displayName = displayName
+            self.givenName = givenName
+            self.familyName = familyName
             self.country = country
         }
 
@@ -38,6 +44,8 @@ public struct TokenResponse: Decodable, Hashable, Sendable {
             case username, email
             case phoneNumber = "phone_number"
             case displayName = "display_name"
+            case givenName = "given_name"
+            case familyName = "family_name"
             case country, anonymous
         }
     }
@@ -146,6 +154,8 @@ extension TokenResponse.User {
         members.add("country", country)
         members.add("display_name", displayName)
         members.add("email", email)
+        members.add("family_name", familyName)
+        members.add("given_name", givenName)
         members.add("phone_number", phoneNumber)
         members.add("user_id", userID)
         members.add("username", username)

@@ -35,7 +35,7 @@ public enum StoredCredentialsError: Error, Hashable, Sendable {
 
     /// The recommended next step: a login by password or at the identity provider.
     public var recommendedAction: RecommendedAction {
-        self == .unreadable(.locked) ? .retryLater : .standardLogin(mode: .none)
+        self == .unreadable(.locked) ? .retryLater : .standardLogin(mode: .no)
     }
 }
 

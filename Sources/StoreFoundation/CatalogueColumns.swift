@@ -47,12 +47,14 @@ public enum ClientColumns {
         "offline_session_idle_seconds", "offline_session_max_seconds", "access_token_lifetime_seconds",
         "refresh_after_seconds", "created_at", "epoch", "dpop", "jwks",
         "user_presence_max_age_seconds", "resources", "stays_logged_in",
-        "app_data", "anonymous_users", "redirect_uris", "post_logout_redirect_uris", "redirect_hops",
-        "require_pushed_authorization_requests", "browser_session", "login_methods", "backchannel_logout_uri",
+        "app_data", "attestation", "anonymous_users", "redirect_uris", "post_logout_redirect_uris", "redirect_hops",
+        "require_pushed_authorization_requests", "browser_session", "login_methods", "login_names",
+        "backchannel_logout_uri",
         "initiate_login_uri", "remote_scope", "minimum_bond", "apple_app_ids", "android_apps",
         "backchannel_logout_session_required",
         "id_token_signed_response_alg", "event_stream", "backchannel_token_delivery_mode",
-        "backchannel_client_notification_endpoint", "token_epoch")
+        "backchannel_client_notification_endpoint", "token_epoch", "authentication_method_pinned", "pkce",
+        "scope_claims", "earlier_secret_hash", "earlier_secret_ends_at")
 
     /// Reads the columns of a client.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Client {
@@ -81,6 +83,7 @@ public enum ClientColumns {
         client.resources = row.list()
         client.staysLoggedIn = row.bool()
         client.appData = try row.word(as: Client.AppDataRule.self)
+        client.attestation = try row.word(as: Client.AttestationRule.self)
         client.anonymousUsers = row.bool()
         client.hostedLogin.redirectURIs = row.list()
         client.hostedLogin.postLogoutRedirectURIs = row.list()
@@ -88,6 +91,7 @@ public enum ClientColumns {
         client.hostedLogin.requiresPushedRequests = row.bool()
         client.hostedLogin.browserSession = try row.word(as: HostedLogin.BrowserSession.self)
         client.hostedLogin.loginMethods = try loginMethods(row.optional { row in row.list() }, of: id)
+        client.hostedLogin.loginNames = try row.word(as: HostedLogin.LoginNames.self)
         client.hostedLogin.backchannelLogoutURI = row.optionalText()
         client.hostedLogin.initiateLoginURI = row.optionalText()
         client.hostedLogin.remoteScope = try row.optional { (row) throws(CorruptRow) in try row.scope() }
@@ -112,6 +116,14 @@ public enum ClientColumns {
         client.backchannel.deliveryMode = try row.word(as: BackchannelRegistration.DeliveryMode.self)
         client.backchannel.notificationEndpoint = row.optionalText()
         client.tokenEpoch = row.integer()
+        client.isAuthenticationMethodPinned = row.bool()
+        client.hostedLogin.pkce = try row.word(as: HostedLogin.PKCERequirement.self)
+        guard let scopeClaims = ScopeClaims(text: row.text()) else {
+            throw CorruptRow("client \(id) has claims of scopes that cannot be read")
+        }
+        client.scopeClaims = scopeClaims
+        let (hash, end) = (row.optional { row in row.bytes() }, row.optional { row in row.instant() })
+        if let hash, let end { client.earlierSecret = EarlierSecret(hash: hash, endsAt: end) }
         return client
     }
 
@@ -152,6 +164,7 @@ public enum ClientColumns {
         row.add(list: client.resources)
         row.add(client.staysLoggedIn)
         row.add(client.appData)
+        row.add(client.attestation)
         row.add(client.anonymousUsers)
         row.add(list: client.hostedLogin.redirectURIs)
         row.add(list: client.hostedLogin.postLogoutRedirectURIs)
@@ -159,6 +172,7 @@ public enum ClientColumns {
         row.add(client.hostedLogin.requiresPushedRequests)
         row.add(client.hostedLogin.browserSession)
         row.add(client.hostedLogin.loginMethods.map { $0.map(\.rawValue).joined(separator: " ") })
+        row.add(client.hostedLogin.loginNames)
         row.add(client.hostedLogin.backchannelLogoutURI)
         row.add(client.hostedLogin.initiateLoginURI)
         row.add(client.hostedLogin.remoteScope)
@@ -171,5 +185,10 @@ public enum ClientColumns {
         row.add(client.backchannel.deliveryMode)
         row.add(client.backchannel.notificationEndpoint)
         row.add(client.tokenEpoch)
+        row.add(client.isAuthenticationMethodPinned)
+        row.add(client.hostedLogin.pkce)
+        row.add(client.scopeClaims.text)
+        row.add(client.earlierSecret?.hash)
+        row.add(client.earlierSecret?.endsAt)
     }
 }

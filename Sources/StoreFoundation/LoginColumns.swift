@@ -6,7 +6,7 @@ public enum LoginColumns {
     public static let all = Columns(
         "id", "kind", "client_id", "request", "remote_address", "user_agent", "user_id", "methods", "authenticated_at",
         "epoch", "browser_session_id", "code_hash", "code_expires_at", "code_request", "code_used_at", "started_at",
-        "phone_login_id")
+        "phone_login_id", "continued_session_id")
 
     /// The columns in which the page completes a login with a phone, in the order of `writeCompletion`.
     public static let completion = Columns(
@@ -30,6 +30,7 @@ public enum LoginColumns {
             codeRequest: row.optional { row in row.bytes() }, codeUsedAt: row.optional { row in row.instant() },
             startedAt: row.instant())
         login.phoneLoginID = try row.optional { (row) throws(CorruptRow) in try row.identifier() }
+        login.continuedID = try row.optional { (row) throws(CorruptRow) in try row.identifier() }
         return login
     }
 
@@ -52,6 +53,7 @@ public enum LoginColumns {
         row.add(login.codeUsedAt)
         row.add(login.startedAt)
         row.add(login.phoneLoginID)
+        row.add(login.continuedID)
     }
 
     /// Writes the columns in which the page completes a login with a phone.

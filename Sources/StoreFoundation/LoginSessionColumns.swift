@@ -11,8 +11,10 @@ public enum LoginSessionColumns {
     /// All columns, in the order of `read`: first those that never change.
     public static let all = Columns(
         "id", "kind", "client_id", "request", "remote_address", "user_agent", "methods", "epoch", "started_at", "bond",
-        "ping_seconds", "second_factor", "browser", "is_browser_known", "announce_info", "session_info",
-        "scan_handle", "user_code", "poll_hash", "browser_session_id", "state", "input", "history", "cause",
+        "ping_seconds", "second_factor", "browser", "known_users", "announce_info", "session_info",
+        "scan_handle", "user_code", "poll_hash", "key_thumbprint", "return_uri", "browser_session_id", "state", "input",
+        "history",
+        "cause",
         "number_shown", "user_id",
         "authenticated_at", "phone_session_id", "phone_user_id", "phone_client_id", "phone_device_id", "arrival",
         "phone_options", "phone_secret_hash", "wrong_factors", "answered_at", "input_until", "collect_until",
@@ -56,15 +58,20 @@ public enum LoginSessionColumns {
             try row.word(as: LoginSession.SecondFactorRule.self)
         }
         let browser = row.optional { row in row.bytes() }
-        let isBrowserKnown = row.bool()
+        let knownUsers = try row.list().map { (text) throws(CorruptRow) in
+            guard let userID = Identifier<User>(text) else { throw CorruptRow("login \(id) is known to '\(text)'") }
+            return userID
+        }
         request.announceInfo = row.optionalText()
         request.sessionInfo = row.optionalText()
         request.handle = row.optional { row in row.bytes() }
         request.userCode = row.optionalText()
         request.pollHash = row.optional { row in row.bytes() }
+        request.keyThumbprint = row.optionalText()
+        request.returnURI = row.optionalText()
         var login = LoginSession(
             id: id, kind: kind, clientID: clientID, bond: bond, secondFactor: secondFactor, browser: browser,
-            isBrowserKnown: isBrowserKnown, request: request, startedAt: startedAt, inputUntil: startedAt)
+            knownUsers: knownUsers, request: request, startedAt: startedAt, inputUntil: startedAt)
         login.browserSession = try row.optional { (row) throws(CorruptRow) in try row.identifier() }
         try readVariable(&row, of: &login)
         return login
@@ -148,12 +155,14 @@ public enum LoginSessionColumns {
         row.add(login.bond.interval)
         row.add(login.secondFactor)
         row.add(login.browser)
-        row.add(login.isBrowserKnown)
+        row.add(list: login.knownUsers.map(\.description))
         row.add(request.announceInfo)
         row.add(request.sessionInfo)
         row.add(request.handle)
         row.add(request.userCode)
         row.add(request.pollHash)
+        row.add(request.keyThumbprint)
+        row.add(request.returnURI)
         row.add(login.browserSession)
         writeVariable(login, to: &row)
     }

@@ -4,7 +4,7 @@ public import Sessions
 public enum UserColumns {
     /// The columns, in the order of `read`.
     public static let all = Columns(
-        "id", "username", "email", "phone_number", "display_name", "country", "password_hash",
+        "id", "username", "email", "phone_number", "names", "country", "password_hash",
         "offline_session_max_seconds", "admin_disabling", "admin_disabled_at", "admin_disabling_note",
         "user_disabling", "user_disabled_at", "user_disabling_note", "reset_secret_hash", "reset_expires_at",
         "created_at", "wrong_passwords", "wrong_password_at", "locked_until", "claims", "verified_email_key",
@@ -16,9 +16,9 @@ public enum UserColumns {
     ) throws(CorruptRow) -> User {
         let id = try row.identifier(known)
         let username = row.text()
-        let profile = User.Profile(
-            email: row.optionalText(), phoneNumber: row.optionalText(), displayName: row.optionalText(),
-            country: row.optionalText())
+        var profile = User.Profile(email: row.optionalText(), phoneNumber: row.optionalText())
+        profile.names = row.optionalText()
+        profile.country = row.optionalText()
         let passwordHash = row.optionalText()
         let offlineSessionMax = row.optional { row in row.duration() }
         let disabledByAdmin = try readDisabling(&row)
@@ -63,7 +63,7 @@ public enum UserColumns {
         row.add(user.username)
         row.add(user.profile.email)
         row.add(user.profile.phoneNumber)
-        row.add(user.profile.displayName)
+        row.add(user.profile.names)
         row.add(user.profile.country)
         row.add(user.passwordHash)
         row.add(user.offlineSessionMax)
@@ -84,9 +84,31 @@ public enum UserColumns {
     }
 }
 
+extension User.Profile {
+    /// Display name, given name and family name as one text, a line each, without empty lines at the end; nil for none of them. They
+    /// share a column, because every refresh reads them. No name has a line break.
+    fileprivate var names: String? {
+        get {
+            guard givenName != nil || familyName != nil else { return displayName }
+            let lines = [displayName ?? "", givenName ?? ""] + (familyName.map { [$0] } ?? [])
+            return lines.joined(separator: "\n")
+        }
+        set {
+            let lineBreak = UInt8(ascii: "\n")
+            guard let newValue, newValue.utf8.contains(lineBreak) else {
+                (displayName, givenName, familyName) = (newValue, nil, nil)
+                return
+            }
+            let lines = newValue.utf8.split(separator: lineBreak, maxSplits: 2, omittingEmptySubsequences: false)
+            let texts = lines.map { $0.isEmpty ? nil : String(Substring($0)) }
+            (displayName, givenName, familyName) = (texts[0], texts[1], texts.count > 2 ? texts[2] : nil)
+        }
+    }
+}
+
 /// The patterns of LIKE, escaped with a backslash, for users that contain a text.
 public struct UserPattern: Sendable {
-    /// The pattern for e-mail and name; nil matches every user.
+    /// The pattern for e-mail and names; nil matches every user.
     public let text: String?
     /// The pattern for the key of the username.
     public let key: String?

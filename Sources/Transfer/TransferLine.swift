@@ -29,6 +29,8 @@ private struct MemberName: CodingKey {
 struct TransferLine: Decodable {
     private let members: KeyedDecodingContainer<MemberName>
     private var known: Set<String> = []
+    /// Whether the numbers of the line are read as they are.
+    private(set) var keepsNumbers = true
 
     init(from decoder: any Decoder) throws { members = try decoder.container(keyedBy: MemberName.self) }
 
@@ -37,6 +39,7 @@ struct TransferLine: Decodable {
         do {
             self = try JSONDecoder().decode(TransferLine.self, from: Data(text))
         } catch { throw LineProblem("this is not a JSON object") }
+        keepsNumbers = StrictJSON.keepsNumbers(Array(text))
     }
 
     /// The value of a member; nil when it is missing or null.
@@ -112,7 +115,9 @@ struct TransferLine: Decodable {
 
     mutating func scope(_ name: String) throws(LineProblem) -> Scope? {
         guard let text = try optionalText(name) else { return nil }
-        guard let scope = Scope(text) else { throw LineProblem("'\(name)' must be scope tokens, parted by blanks") }
+        guard let scope = Scope(registered: text) else {
+            throw LineProblem("'\(name)' must be scope tokens, parted by blanks")
+        }
         return scope
     }
 

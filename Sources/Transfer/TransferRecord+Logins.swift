@@ -16,6 +16,7 @@ extension Login {
             codeRequest: try line.optionalBytes("code_request"), codeUsedAt: try line.optionalInstant("code_used_at"),
             startedAt: try line.instant("started_at"))
         phoneLoginID = try line.optionalIdentifier("phone_login_id")
+        continuedID = try line.optionalIdentifier("continued_session_id")
     }
 
     /// The line of a login.
@@ -31,6 +32,7 @@ extension Login {
         members.add("epoch", epoch)
         members.add("browser_session_id", browserSession?.description)
         members.add("phone_login_id", phoneLoginID?.description)
+        members.add("continued_session_id", continuedID?.description)
         members.add("code_hash", bytes: codeHash)
         members.add("code_expires_at", codeExpiresAt)
         members.add("code_request", bytes: codeRequest)

@@ -16,10 +16,12 @@ extension LoginSession {
         guard let bond = LoginBond(word: try line.text("bond"), interval: try line.optionalDuration("ping_seconds"))
         else { throw LineProblem("'bond' must be none, session or ping with its seconds") }
         let startedAt = try line.instant("started_at")
+        let userID = try line.optionalIdentifier("user_id") as Identifier<User>?
+        let isKnown = try line.value("browser_known", "true or false") ?? false
         self.init(
             id: try line.identifier("login_id"), kind: try line.required("kind", try line.optionalWord("kind")),
             clientID: try line.text("client_id"), bond: bond,
-            isBrowserKnown: try line.value("browser_known", "true or false") ?? false, request: request,
+            knownUsers: isKnown ? [userID].compactMap(\.self) : [], request: request,
             startedAt: startedAt, inputUntil: startedAt)
         guard let state = LoginState(word: try line.text("state"), input: nil) else {
             throw LineProblem("'state' is no state of a login")
@@ -32,7 +34,7 @@ extension LoginSession {
             sessionID: try line.identifier("phone_session_id"), userID: try line.identifier("phone_user_id"),
             clientID: try line.text("phone_client_id"), deviceID: try line.text("phone_device_id"),
             arrival: try line.required("arrival", try line.optionalWord("arrival")), options: ClaimOptions())
-        userID = try line.optionalIdentifier("user_id")
+        self.userID = userID
         authenticatedAt = try line.optionalInstant("authenticated_at")
         answeredAt = try line.optionalInstant("answered_at")
         endedAt = try line.optionalInstant("ended_at")
@@ -49,7 +51,7 @@ extension LoginSession {
         members.add("client_id", clientID)
         members.add("bond", bond.word)
         members.add("ping_seconds", bond.interval)
-        if isBrowserKnown { members.add("browser_known", true) }
+        if isKnown(to: userID) { members.add("browser_known", true) }
         members.add("announce_info", request.announceInfo)
         members.add("session_info", request.sessionInfo)
         members.add("remote_address", request.remoteAddress)

@@ -162,7 +162,8 @@ extension User {
             id: try line.optionalIdentifier("user_id") ?? User.importedID(username: username), username: username,
             profile: Profile(
                 email: try line.optionalText("email"), phoneNumber: try line.optionalText("phone_number"),
-                displayName: try line.optionalText("display_name"), country: try line.optionalText("country")),
+                displayName: try line.name("display_name"), givenName: try line.name("given_name"),
+                familyName: try line.name("family_name"), country: try line.optionalText("country")),
             passwordHash: try line.passwordHash(), offlineSessionMax: try line.optionalDuration("offline_session_max"),
             disabledByAdmin: try line.disabling(by: "admin"), disabledByUser: try line.disabling(by: "user"),
             passwordReset: reset, createdAt: try line.optionalInstant("created_at") ?? now)
@@ -188,6 +189,7 @@ extension User {
                 lockedUntil: try line.optionalInstant("locked_until"))
         }
         let claims: [String: JSONValue]? = try line.value("claims", "an object")
+        if claims != nil, !line.keepsNumbers { throw LineProblem("'claims' \(UserClaims.inexactNumbers)") }
         do throws(UserClaims.Problem) { self.claims = try UserClaims(claims ?? [:]) } catch {
             throw LineProblem("'claims' \(error.detail)")
         }
@@ -208,6 +210,8 @@ extension User {
         if profile.isEmailVerified { members.add("email_verified", true) }
         members.add("phone_number", profile.phoneNumber)
         members.add("display_name", profile.displayName)
+        members.add("given_name", profile.givenName)
+        members.add("family_name", profile.familyName)
         members.add("country", profile.country)
         members.add("password_hash", passwordHash)
         if isAnonymous { members.add("anonymous", true) }
@@ -226,6 +230,15 @@ extension User {
 }
 
 extension TransferLine {
+    /// A name of a user, as every later change of the profile demands it.
+    fileprivate mutating func name(_ member: String) throws(LineProblem) -> String? {
+        guard let name = try optionalText(member) else { return nil }
+        guard Text.isValid(name, lengthMax: User.Profile.lengthMax) else {
+            throw LineProblem("'\(member)' must have 1 to \(User.Profile.lengthMax) bytes and no control characters")
+        }
+        return name
+    }
+
     fileprivate mutating func passwordHash() throws(LineProblem) -> String? {
         let credential: KeycloakCredential? = try value("keycloak_credential", "a credential of a Keycloak export")
         var hash = try optionalText("password_hash")

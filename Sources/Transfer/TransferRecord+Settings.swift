@@ -60,11 +60,23 @@ extension Client {
         guard authenticationMethod.hasSecret == (secretHash != nil) else {
             throw LineProblem("'secret_hash' and 'token_endpoint_auth_method' contradict each other")
         }
+        if let hash = try line.optionalBytes("earlier_secret_hash") {
+            guard secretHash != nil else { throw LineProblem("'earlier_secret_hash' is for a client with a secret") }
+            earlierSecret = EarlierSecret(hash: hash, endsAt: try line.instant("earlier_secret_ends_at"))
+        }
+        isAuthenticationMethodPinned =
+            try line.value("token_endpoint_auth_method_pinned", "true or false", as: Bool.self) ?? false
         staysLoggedIn = try line.value("stay_logged_in", "true or false", as: Bool.self) ?? true
         anonymousUsers = try line.value("anonymous_users", "true or false", as: Bool.self) ?? false
         appData = try line.optionalWord("app_data") ?? .ignore
+        attestation = try line.optionalWord("attestation") ?? .ignore
         resources = try line.value("resources", "a list of strings", as: [String].self) ?? []
         if let problem = Resource.problem(with: resources) { throw LineProblem(problem) }
+        if let names = try line.value("scope_claims", "an object of lists of strings", as: [String: [String]].self) {
+            do throws(ScopeClaims.Problem) { scopeClaims = try ScopeClaims(names) } catch {
+                throw LineProblem("'scope_claims' \(error.detail)")
+            }
+        }
         try readHostedLogin(&line)
         if let text = try line.optionalText("event_stream") {
             guard let stream = EventStream(text: text) else { throw LineProblem("'event_stream' cannot be read") }
@@ -101,9 +113,14 @@ extension Client {
         members.add("token_epoch", tokenEpoch)
         members.add("dpop", dpop.rawValue)
         members.add("user_presence_max_age", userPresenceMaxAge)
+        members.add("earlier_secret_hash", bytes: earlierSecret?.hash)
+        members.add("earlier_secret_ends_at", earlierSecret?.endsAt)
+        if isAuthenticationMethodPinned { members.add("token_endpoint_auth_method_pinned", true) }
         if appData != .ignore { members.add("app_data", appData.rawValue) }
+        if attestation != .ignore { members.add("attestation", attestation.rawValue) }
         if !staysLoggedIn { members.add("stay_logged_in", staysLoggedIn) }
         if anonymousUsers { members.add("anonymous_users", anonymousUsers) }
+        if scopeClaims != .preset { members.add("scope_claims", scopeClaims.names) }
         addHostedLogin(to: &members)
         members.add("event_stream", eventStream?.text)
         return members
@@ -117,7 +134,9 @@ extension Client {
         login.redirectHops = try line.value("redirect_hops", "a list of strings", as: [String].self) ?? []
         login.requiresPushedRequests =
             try line.value("require_pushed_authorization_requests", "true or false", as: Bool.self) ?? false
+        login.pkce = try line.optionalWord("pkce") ?? .required
         login.browserSession = try line.optionalWord("browser_session") ?? .none
+        login.loginNames = try line.optionalWord("login_names") ?? .both
         login.loginMethods = try line.value("login_methods", "a list of strings", as: [String].self)
             .map { words throws(LineProblem) in
                 let methods = words.compactMap { LoginMethod(rawValue: $0) }
@@ -152,7 +171,9 @@ extension Client {
         }
         if !login.redirectHops.isEmpty { members.add("redirect_hops", login.redirectHops) }
         if login.requiresPushedRequests { members.add("require_pushed_authorization_requests", true) }
+        if login.pkce != .required { members.add("pkce", login.pkce.rawValue) }
         if login.browserSession != .none { members.add("browser_session", login.browserSession.rawValue) }
+        if login.loginNames != .both { members.add("login_names", login.loginNames.rawValue) }
         if let methods = login.loginMethods { members.add("login_methods", methods.map(\.rawValue)) }
         members.add("backchannel_logout_uri", login.backchannelLogoutURI)
         members.add("initiate_login_uri", login.initiateLoginURI)

@@ -11,6 +11,14 @@ extension Phone {
             login = session
             for await status in session.statuses where status.state != .starting { break }
             return Self.describe(session)
+        case "link":
+            guard let url = command.text("text").flatMap({ URL(string: $0) }) else {
+                return ["error": .string("no link")]
+            }
+            let session = try await sojourn.startSession(link: url)
+            login = session
+            for await status in session.statuses where status.state != .starting { break }
+            return Self.describe(session)
         case "register-pushes":
             try await sojourn.registerForPushes()
             return [:]
@@ -67,6 +75,7 @@ extension Phone {
         members.set("input", status.input?.rawValue)
         members.set("cause", status.cause)
         members.set("login", details?.id)
+        members.set("return_url", details?.returnURL?.absoluteString)
         return members
     }
 }

@@ -50,12 +50,16 @@ CREATE TABLE clients (
     token_epoch bigint NOT NULL, -- tokens that the client got for itself in an earlier epoch are over
     -- How the client authenticates
     authentication_method text NOT NULL,
+    authentication_method_pinned boolean NOT NULL, -- otherwise a secret is accepted in the header and in the form
     secret_hash bytea,
+    earlier_secret_hash bytea, -- of the secret before, which is accepted until its end
+    earlier_secret_ends_at bigint,
     jwks text, -- public keys of its assertions (RFC 7523), as a JWK set
     dpop text NOT NULL, -- 'required' or 'optional': whether a login must bring a proof of possession (RFC 9449)
     -- Permissions of the client
     grant_types text NOT NULL, -- list
     scope text NOT NULL, -- list
+    scope_claims text NOT NULL, -- JSON: claims of users that each scope brings into ID tokens and userinfo
     resources text NOT NULL, -- list of the APIs that it can have tokens for (RFC 8707)
     token_style text NOT NULL,
     -- Hosted login
@@ -63,8 +67,10 @@ CREATE TABLE clients (
     post_logout_redirect_uris text NOT NULL, -- list
     redirect_hops text NOT NULL, -- list
     require_pushed_authorization_requests boolean NOT NULL, -- RFC 9126
+    pkce text NOT NULL, -- 'required' or 'optional' for requests with a nonce (RFC 9700)
     browser_session text NOT NULL, -- 'none', 'client' or 'shared': which logins the session of a browser answers
     login_methods text, -- list; NULL: every way
+    login_names text NOT NULL, -- 'username', 'email' or 'both'
     backchannel_logout_uri text,
     backchannel_logout_session_required boolean NOT NULL,
     backchannel_token_delivery_mode text NOT NULL, -- 'poll' or 'ping' (OpenID Connect CIBA)
@@ -81,6 +87,7 @@ CREATE TABLE clients (
     access_token_lifetime_seconds bigint,
     refresh_after_seconds bigint,
     app_data text NOT NULL, -- 'ignore', 'report' or 'refuse' a refresh that names another platform than the login
+    attestation text NOT NULL, -- 'ignore', 'report' or 'refuse' a refresh in a session without the verdict 'genuine'
     stays_logged_in boolean NOT NULL, -- otherwise a login gives one short access token
     anonymous_users boolean NOT NULL, -- whether a login can make a user without username and password
     user_presence_max_age_seconds bigint, -- how long a session goes on without proof of the user's presence; null: for ever
@@ -97,7 +104,7 @@ CREATE TABLE users (
     email text,
     verified_email_key text COLLATE "C", -- of the verified address; counts while it is the key of `email`
     phone_number text,
-    display_name text,
+    names text, -- display name, given name and family name, a line each; null: none of them
     country text,
     claims text, -- claims that an admin has given, as a JSON object
     -- Password
@@ -221,6 +228,10 @@ CREATE UNIQUE INDEX sessions_living ON sessions (user_id, client_id, device_id) 
 -- Finds the tombstones of a user.
 CREATE INDEX sessions_ended ON sessions (user_id) WHERE ended_at IS NOT NULL;
 
+-- Finds what phones have let in with a key, by which they know a device again.
+CREATE INDEX sessions_let_in ON sessions (key_thumbprint, started_at)
+    WHERE key_thumbprint IS NOT NULL AND authentication_methods = 'phone';
+
 -- Provider checks: the tokens with which the server asks identity providers about sessions repeatedly.
 CREATE TABLE provider_checks (
     session_id uuid PRIMARY KEY,
@@ -295,6 +306,7 @@ CREATE TABLE logins (
     epoch bigint NOT NULL, -- of the settings at the login
     browser_session_id uuid, -- session of the browser; null: none
     phone_login_id uuid, -- login with a phone by which the session of the browser answered; null: another way
+    continued_session_id uuid, -- session that the exchange of the code has continued; null: it has started its own
     -- Authorization code
     code_hash bytea, -- SHA-256; null: the code was cancelled
     code_expires_at bigint, -- null: there is no code
@@ -310,12 +322,14 @@ CREATE TABLE logins (
     ping_seconds bigint, -- of the bond 'ping'
     second_factor text, -- 'required' or 'not_required'; null: as the session of the phone
     browser bytea, -- SHA-256 of the cookie of the browser; null: there is none
-    is_browser_known boolean,
+    known_users text, -- list: the users whose phones have let the device in before
     announce_info text, -- JSON
     session_info text, -- JSON
     scan_handle bytea, -- 8 random bytes, in the picture, the link and the push
     user_code text, -- 8 letters (RFC 8628)
     poll_hash bytea, -- SHA-256 of the secret of the device
+    key_thumbprint text, -- key that the device has proved, with which it comes for its session; null: none
+    return_uri text, -- where the phone leads the user after an approval by a link; null: the device has no link
     number_shown bigint, -- on the device, 10 to 99
     phone_session_id uuid, -- of the phone that has claimed it; null: none
     phone_user_id uuid, -- its user; before the claim the user that a backend asks (CIBA), or of the invitation
@@ -343,6 +357,8 @@ CREATE INDEX logins_user ON logins (user_id) WHERE code_used_at IS NULL AND code
 CREATE INDEX logins_browser ON logins (browser_session_id) WHERE browser_session_id IS NOT NULL;
 -- Finds the logins that the session of a browser has answered by a login with a phone.
 CREATE INDEX logins_by_phone_login ON logins (phone_login_id) WHERE phone_login_id IS NOT NULL;
+-- Finds the logins that have continued a session.
+CREATE INDEX logins_continuing ON logins (continued_session_id) WHERE continued_session_id IS NOT NULL;
 -- Finds the rows that can be deleted.
 CREATE INDEX logins_started ON logins (started_at);
 -- Find a living login by what the phone scanned, and by what the user typed.

@@ -40,12 +40,16 @@ CREATE TABLE clients (
     token_epoch INTEGER NOT NULL, -- tokens that the client got for itself in an earlier epoch are over
     -- How the client authenticates
     authentication_method TEXT NOT NULL,
+    authentication_method_pinned INTEGER NOT NULL, -- otherwise a secret is accepted in the header and in the form
     secret_hash BLOB,
+    earlier_secret_hash BLOB, -- of the secret before, which is accepted until its end
+    earlier_secret_ends_at INTEGER,
     jwks TEXT, -- public keys of its assertions (RFC 7523), as a JWK set
     dpop TEXT NOT NULL, -- 'required' or 'optional': whether a login must bring a proof of possession (RFC 9449)
     -- Permissions of the client
     grant_types TEXT NOT NULL, -- list
     scope TEXT NOT NULL, -- list
+    scope_claims TEXT NOT NULL, -- JSON: claims of users that each scope brings into ID tokens and userinfo
     resources TEXT NOT NULL, -- list of the APIs that it can have tokens for (RFC 8707)
     token_style TEXT NOT NULL,
     -- Hosted login
@@ -53,8 +57,10 @@ CREATE TABLE clients (
     post_logout_redirect_uris TEXT NOT NULL, -- list
     redirect_hops TEXT NOT NULL, -- list
     require_pushed_authorization_requests INTEGER NOT NULL, -- RFC 9126
+    pkce TEXT NOT NULL, -- 'required' or 'optional' for requests with a nonce (RFC 9700)
     browser_session TEXT NOT NULL, -- 'none', 'client' or 'shared': which logins the session of a browser answers
     login_methods TEXT, -- list; NULL: every way
+    login_names TEXT NOT NULL, -- 'username', 'email' or 'both'
     backchannel_logout_uri TEXT,
     backchannel_logout_session_required INTEGER NOT NULL,
     backchannel_token_delivery_mode TEXT NOT NULL, -- 'poll' or 'ping' (OpenID Connect CIBA)
@@ -71,6 +77,7 @@ CREATE TABLE clients (
     access_token_lifetime_seconds INTEGER,
     refresh_after_seconds INTEGER,
     app_data TEXT NOT NULL, -- 'ignore', 'report' or 'refuse' a refresh that names another platform than the login
+    attestation TEXT NOT NULL, -- 'ignore', 'report' or 'refuse' a refresh in a session without the verdict 'genuine'
     stays_logged_in INTEGER NOT NULL, -- otherwise a login gives one short access token
     anonymous_users INTEGER NOT NULL, -- whether a login can make a user without username and password
     user_presence_max_age_seconds INTEGER, -- how long a session goes on without proof of the user's presence; null: for ever
@@ -87,7 +94,7 @@ CREATE TABLE users (
     email TEXT,
     verified_email_key TEXT, -- of the verified address; counts while it is the key of `email`
     phone_number TEXT,
-    display_name TEXT,
+    names TEXT, -- display name, given name and family name, a line each; null: none of them
     country TEXT,
     claims TEXT, -- claims that an admin has given, as a JSON object
     -- Password
@@ -215,6 +222,10 @@ CREATE UNIQUE INDEX sessions_living ON sessions (user_number, client_id, device_
 -- Finds the tombstones of a user.
 CREATE INDEX sessions_ended ON sessions (user_id) WHERE ended_at IS NOT NULL;
 
+-- Finds what phones have let in with a key, by which they know a device again.
+CREATE INDEX sessions_let_in ON sessions (key_thumbprint, started_at)
+    WHERE key_thumbprint IS NOT NULL AND authentication_methods = 'phone';
+
 -- Provider checks: the tokens with which the server asks identity providers about sessions repeatedly.
 CREATE TABLE provider_checks (
     session_id BLOB PRIMARY KEY,
@@ -290,6 +301,7 @@ CREATE TABLE logins (
     epoch INTEGER NOT NULL, -- of the settings at the login
     browser_session_id BLOB, -- session of the browser; null: none
     phone_login_id BLOB, -- login with a phone by which the session of the browser answered; null: another way
+    continued_session_id BLOB, -- session that the exchange of the code has continued; null: it has started its own
     -- Authorization code
     code_hash BLOB, -- SHA-256; null: the code was cancelled
     code_expires_at INTEGER, -- null: there is no code
@@ -305,12 +317,14 @@ CREATE TABLE logins (
     ping_seconds INTEGER, -- of the bond 'ping'
     second_factor TEXT, -- 'required' or 'not_required'; null: as the session of the phone
     browser BLOB, -- SHA-256 of the cookie of the browser; null: there is none
-    is_browser_known INTEGER,
+    known_users TEXT, -- list: the users whose phones have let the device in before
     announce_info TEXT, -- JSON
     session_info TEXT, -- JSON
     scan_handle BLOB, -- 8 random bytes, in the picture, the link and the push
     user_code TEXT, -- 8 letters (RFC 8628)
     poll_hash BLOB, -- SHA-256 of the secret of the device
+    key_thumbprint TEXT, -- key that the device has proved, with which it comes for its session; null: none
+    return_uri TEXT, -- where the phone leads the user after an approval by a link; null: the device has no link
     number_shown INTEGER, -- on the device, 10 to 99
     phone_session_id BLOB, -- of the phone that has claimed it; null: none
     phone_user_id BLOB, -- its user; before the claim the user that a backend asks (CIBA), or of the invitation
@@ -338,6 +352,8 @@ CREATE INDEX logins_user ON logins (user_id) WHERE code_used_at IS NULL AND code
 CREATE INDEX logins_browser ON logins (browser_session_id) WHERE browser_session_id IS NOT NULL;
 -- Finds the logins that the session of a browser has answered by a login with a phone.
 CREATE INDEX logins_by_phone_login ON logins (phone_login_id) WHERE phone_login_id IS NOT NULL;
+-- Finds the logins that have continued a session.
+CREATE INDEX logins_continuing ON logins (continued_session_id) WHERE continued_session_id IS NOT NULL;
 -- Finds the rows that can be deleted.
 CREATE INDEX logins_started ON logins (started_at);
 -- Find a living login by what the phone scanned, and by what the user typed.

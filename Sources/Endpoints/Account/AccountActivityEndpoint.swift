@@ -82,6 +82,7 @@ extension ActivityEvent {
         case .passwordResetRequested: self = .resetRequested
         // Each session that ended has an event of its own.
         case .sessionsEnded, .sessionRestored, .authenticationModeChanged, .devicePlatformChanged, .attestationChanged,
+            .attestationMissed,
             .loginApproved, .loginRequested, .loginClaimed, .eventStreamChanged,
             .userChanged, .userDeleted, .passkeyChanged, .clientCreated, .clientChanged, .clientDeleted,
             .clientTokensEnded, .clientTokenRevoked, .settingsChanged, .allSessionsRevoked, .signingKeyCreated,

@@ -33,7 +33,7 @@ extension Endpoints {
             switch form[.which] ?? form[.session].map({ _ in "one" }) {
             case "one":
                 guard let id = form[.session].flatMap({ Identifier<Session>($0) }),
-                    try await services.logout.end(id, of: userID, asking: current, from: call.origin)
+                    try await endRow(of: id, userID, asking: current, call)
                 else { return redirect(stay, to: .account, saying: AccountWord.gone) }
                 return id == current ? leaveAccount() : redirect(stay, to: .account, saying: "1")
             case "others":
@@ -48,24 +48,38 @@ extension Endpoints {
         }
     }
 
+    /// Ends the sessions of one row. False: none of them was left.
+    private func endRow(
+        of id: Identifier<Session>, _ userID: Identifier<User>, asking current: Identifier<Session>, _ call: Call
+    ) async throws -> Bool {
+        let rows = DeviceRow.list(try await services.accounts.livingSessions(of: userID))
+        let row = rows.first { $0.records.contains { $0.session.id == id } }
+        var hasEnded = false
+        for session in row?.records.map(\.session.id) ?? [id] {
+            let isEnded = try await services.logout.end(session, of: userID, asking: current, from: call.origin)
+            hasEnded = hasEnded || isEnded
+        }
+        return hasEnded
+    }
+
     private func devicesPage(_ stay: AccountStay, _ message: DevicesPage.Message?) async throws -> Response {
         let living = try await services.accounts.livingSessions(of: stay.user.id)
         let addresses = try await addresses(of: stay.user.id)
         let current = stay.visit.session.id
         let others = living.filter { $0.session.id != current }.sorted { $0.session.renewedAt > $1.session.renewedAt }
-        let all = Self.byPhone([stay.visit.record] + others)
+        let all = DeviceRow.sorted(DeviceRow.list([stay.visit.record] + others))
         let count = (all.count + Self.devicesMax - 1) / Self.devicesMax
         let query = AuthorizationParameters((try? stay.call.request.queryItems()) ?? [])
         let number = min(max(1, query["page"].flatMap { Int($0) } ?? 1), count)
         let shown = Array(all.dropFirst((number - 1) * Self.devicesMax).prefix(Self.devicesMax))
         let rest = all.count - number * Self.devicesMax
-        let names = Dictionary(all.map { ($0.session.id, $0.session.device.shownName) }) { first, _ in first }
-        let families = Self.families(of: shown)
-        func devices(under phone: Identifier<Session>?) -> [AccountDevice] {
-            (families[phone] ?? []).map { record in
-                let place = addresses[record.session.id].flatMap { placeName($0) }
-                var shown = device(record, stay, place: place, devices(under: record.session.id))
-                if phone == nil { shown.phone = record.session.phoneID.flatMap { names[$0] ?? nil } }
+        let names = Dictionary(all.map { ($0.id, $0.record.session.device.shownName) }) { first, _ in first }
+        let families = DeviceRow.families(of: shown)
+        func devices(under parent: Identifier<Session>?) -> [AccountDevice] {
+            (families[parent] ?? []).map { row in
+                let place = addresses[row.id].flatMap { placeName($0) }
+                var shown = device(row, stay, place: place, devices(under: row.id))
+                if parent == nil { shown.phone = row.record.session.phoneID.flatMap { names[$0] ?? nil } }
                 return shown
             }
         }
@@ -76,35 +90,23 @@ extension Endpoints {
         ).response(.ok, in: stay.language)
     }
 
-    /// The sessions by the phone that has let them in, if it is among them.
-    private static func families(of records: [SessionRecord]) -> [Identifier<Session>?: [SessionRecord]] {
-        let ids = Set(records.map(\.session.id))
-        return Dictionary(grouping: records) { record in
-            record.session.phoneID.flatMap { ids.contains($0) ? $0 : nil }
-        }
-    }
-
-    /// The sessions in their order, with what a phone has let in behind it.
-    private static func byPhone(_ records: [SessionRecord]) -> [SessionRecord] {
-        let families = families(of: records)
-        func sorted(under phone: Identifier<Session>?) -> [SessionRecord] {
-            (families[phone] ?? []).flatMap { [$0] + sorted(under: $0.session.id) }
-        }
-        return sorted(under: nil)
-    }
-
     private func device(
-        _ record: SessionRecord, _ stay: AccountStay, place: String?, _ children: [AccountDevice]
+        _ row: DeviceRow, _ stay: AccountStay, place: String?, _ children: [AccountDevice]
     ) -> AccountDevice {
+        let record = row.record
         let (session, isThis) = (record.session, record.session.id == stay.visit.session.id)
         let lifetimes = context.policy.lifetimes(
             settings: record.settings, client: record.client, user: record.user)
-        let idleEnd = isThis ? context.clock.now + stay.visit.idle : lifetimes.idleEnd(of: session)
+        let sessions = row.records.map(\.session)
+        let idleEnd =
+            isThis ? context.clock.now + stay.visit.idle : sessions.map(lifetimes.idleEnd).max() ?? session.startedAt
+        let finalEnd = sessions.map(lifetimes.finalEnd).max() ?? session.startedAt
         return AccountDevice(
             session: session.id.description, name: session.device.shownName,
             app: record.client?.name ?? session.clientID, place: place,
-            signedInAt: session.startedAt.secondsSinceEpoch, lastSeenAt: session.renewedAt.secondsSinceEpoch,
-            idleEnd: idleEnd.secondsSinceEpoch, end: lifetimes.finalEnd(of: session).secondsSinceEpoch,
+            signedInAt: (sessions.map(\.startedAt).min() ?? session.startedAt).secondsSinceEpoch,
+            lastSeenAt: (sessions.map(\.renewedAt).max() ?? session.renewedAt).secondsSinceEpoch,
+            idleEnd: idleEnd.secondsSinceEpoch, end: finalEnd.secondsSinceEpoch,
             isThis: isThis, children: children)
     }
 

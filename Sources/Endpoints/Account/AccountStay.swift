@@ -63,7 +63,7 @@ extension Endpoints {
             let visit = try await services.hostedLogin.accountVisit(handle)
         else { return try logInForAccount(goingTo: page.text) }
         if visit.isPaused, page != .accountSecurity {
-            return Self.redirect(to: baseURL + PagePath.accountSecurity.text)
+            return redirect(to: .accountSecurity)
         }
         if call.request.method == .post { try visit.session.refuseOnProbation(at: context.clock.now) }
         let shown = call.flowSecrets(transport).first
@@ -97,7 +97,7 @@ extension Endpoints {
     /// - Parameter user: the user who has to authenticate once more; nil: anybody may log in.
     private func logInForAccount(goingTo path: String, as user: User? = nil) throws -> Response {
         var request = AuthorizationRequest(
-            ofAccountPage: baseURL + path, id: Hex.encode(context.random.bytes(16)))
+            ofAccountPage: context.url(path), id: Hex.encode(context.random.bytes(16)))
         if let user {
             request.prompts = [.login]
             request.loginHint = user.shownUsername
@@ -105,23 +105,25 @@ extension Endpoints {
         guard let sealed = context.requests.seal(CarriedRequest(request, at: context.clock.now)) else {
             throw RequestProblem.invalid("r", "is too long")
         }
-        return Self.redirect(to: "\(baseURL)/login?r=\(sealed)")
+        return redirect(to: .loginPage(sealed))
     }
 
     /// Leads to a page of the account after an act (303), which then says what was done.
     func redirect(_ stay: AccountStay, to page: PagePath, saying word: String) -> Response {
-        Self.redirect(to: baseURL + stay.path(page, saying: word))
+        Self.redirect(to: context.url(stay.path(page, saying: word)))
     }
 
     /// Leads from a session that the user has just ended to the page that says so. That page deletes the cookie, by which it knows
     /// what has ended.
-    func leaveAccount() -> Response { Self.redirect(to: baseURL + Self.logoutPath) }
+    func leaveAccount() -> Response { redirect(to: .logout) }
+
+    static let changePasswordPath = "/.well-known/change-password"
 
     /// `GET /.well-known/change-password` (W3C, A Well-Known URL for Changing Passwords): leads to the page of the password.
     func changePasswordPage() -> Response {
         Response(
             status: .found,
-            fields: ["Location": baseURL + PagePath.accountSecurity.text, "Cache-Control": "no-store"])
+            fields: ["Location": url(.accountSecurity), "Cache-Control": "no-store"])
     }
 }
 

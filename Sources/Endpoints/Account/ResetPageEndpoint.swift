@@ -44,7 +44,7 @@ extension Endpoints {
             log(error, message.status, call)
             return resetPage(call, transport, token: token, message)
         }
-        return Self.redirect(to: "\(baseURL)\(path)?t=\(flow.formToken(Self.resetDonePath, ""))")
+        return Self.redirect(to: "\(url(.reset))?t=\(flow.formToken(Self.resetDonePath, ""))")
     }
 
     /// What the token in the URL of the page after a reset is made for.

@@ -31,12 +31,14 @@ extension Endpoints {
     }
 
     /// `PATCH /admin/v1/clients/{client_id}`: changes the members that the body names. Null makes the client inherit a value,
-    /// or removes its name. `rotate_secret` gives a confidential client a new secret.
+    /// or removes its name. `rotate_secret` gives a confidential client a new secret, and
+    /// `secret_overlap` the old one some more time.
     func changeClient(_ call: Call) async throws -> Response {
-        let members = try Members(call, known: ClientMembers.names + ["rotate_secret"])
+        let members = try Members(call, known: ClientMembers.names + ["rotate_secret", "secret_overlap"])
         let change = try ClientMembers(members)
         let (client, secret) = try await services.administration.changeClient(
-            call.parameter, newSecret: try members.bool("rotate_secret") ?? false, by: call.origin
+            call.parameter, newSecret: try members.bool("rotate_secret") ?? false,
+            overlap: try members.seconds("secret_overlap"), by: call.origin
         ) { client in
             change.apply(to: &client)
             return nil
@@ -57,11 +59,13 @@ struct ClientMembers: Sendable {
         [
             "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
             "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
-            "dpop", "user_presence_max_age", "stay_logged_in", "app_data", "anonymous_users",
+            "dpop", "user_presence_max_age", "stay_logged_in", "app_data", "attestation", "anonymous_users",
+            "token_endpoint_auth_method_pinned", "scope_claims",
         ] + HostedLoginMembers.names + BackchannelMembers.names
 
     private let name: String??
     private let authenticationMethod: Client.AuthenticationMethod?
+    private let pinsAuthenticationMethod: Bool?
     private let keys: ClientKeys??
     private let grantTypes: [Client.GrantType]?
     private let scope: Scope?
@@ -75,20 +79,23 @@ struct ClientMembers: Sendable {
     private let userPresenceMaxAge: Duration??
     private let staysLoggedIn: Bool?
     private let appData: Client.AppDataRule?
+    private let attestation: Client.AttestationRule?
     private let anonymousUsers: Bool?
+    private let scopeClaims: ScopeClaims?
     private let hostedLogin: HostedLoginMembers
     private let backchannel: BackchannelMembers
 
     init(_ members: Members) throws {
         try members.refuseNull(
             "token_endpoint_auth_method", "grant_types", "scope", "resources", "token_style", "dpop", "stay_logged_in",
-            "app_data", "anonymous_users")
+            "app_data", "attestation", "anonymous_users", "token_endpoint_auth_method_pinned", "scope_claims")
         name = try members.change("client_name", members.text)
         authenticationMethod = try members.word(
             "token_endpoint_auth_method", as: Client.AuthenticationMethod.self)
+        pinsAuthenticationMethod = try members.bool("token_endpoint_auth_method_pinned")
         keys = try members.change("jwks", members.keys)
         grantTypes = try members.words("grant_types", as: Client.GrantType.self)
-        scope = try members.scope("scope")
+        scope = try members.registeredScope("scope")
         resources = try members.strings("resources")
         tokenStyle = try members.word("token_style", as: Client.TokenStyle.self)
         offlineSessionIdle = try members.change("offline_session_idle", members.seconds)
@@ -99,7 +106,9 @@ struct ClientMembers: Sendable {
         userPresenceMaxAge = try members.change("user_presence_max_age", members.seconds)
         staysLoggedIn = try members.bool("stay_logged_in")
         appData = try members.word("app_data", as: Client.AppDataRule.self)
+        attestation = try members.word("attestation", as: Client.AttestationRule.self)
         anonymousUsers = try members.bool("anonymous_users")
+        scopeClaims = try members.scopeClaims("scope_claims")
         hostedLogin = try HostedLoginMembers(members)
         backchannel = try BackchannelMembers(members)
     }
@@ -108,6 +117,7 @@ struct ClientMembers: Sendable {
     func apply(to client: inout Client) {
         if let name { client.name = name }
         if let authenticationMethod { client.authenticationMethod = authenticationMethod }
+        if let pinsAuthenticationMethod { client.isAuthenticationMethodPinned = pinsAuthenticationMethod }
         if let keys { client.keys = keys }
         if let grantTypes { client.grantTypes = grantTypes }
         if let scope { client.scope = scope }
@@ -121,7 +131,9 @@ struct ClientMembers: Sendable {
         if let userPresenceMaxAge { client.userPresenceMaxAge = userPresenceMaxAge }
         if let staysLoggedIn { client.staysLoggedIn = staysLoggedIn }
         if let appData { client.appData = appData }
+        if let attestation { client.attestation = attestation }
         if let anonymousUsers { client.anonymousUsers = anonymousUsers }
+        if let scopeClaims { client.scopeClaims = scopeClaims }
         hostedLogin.apply(to: &client.hostedLogin)
         backchannel.apply(to: &client.backchannel)
     }
@@ -131,9 +143,11 @@ struct ClientMembers: Sendable {
 struct ClientAnswer: Encodable {
     let clientID: String
     let clientSecret: String?
+    let earlierSecretExpiresAt: Int64?
     let clientIDIssuedAt: Int64
     let clientName: String?
     let tokenEndpointAuthMethod: String
+    let tokenEndpointAuthMethodPinned: Bool
     let jwks: JWKSet?
     let grantTypes: [String]
     let scope: String
@@ -147,13 +161,17 @@ struct ClientAnswer: Encodable {
     let userPresenceMaxAge: Int64?
     let stayLoggedIn: Bool
     let appData: String
+    let attestation: String
     let anonymousUsers: Bool
+    let scopeClaims: [String: [String]]
     let redirectURIs: [String]
     let postLogoutRedirectURIs: [String]
     let redirectHops: [String]
     let requirePushedAuthorizationRequests: Bool
+    let pkce: String
     let browserSession: String
     let loginMethods: [String]?
+    let loginNames: String
     let backchannelLogoutURI: String?
     let initiateLoginURI: String?
     let remoteScope: String?
@@ -170,9 +188,11 @@ struct ClientAnswer: Encodable {
     init(_ client: Client, secret: String? = nil) {
         clientID = client.id
         clientSecret = secret
+        earlierSecretExpiresAt = client.earlierSecret?.endsAt.secondsSinceEpoch
         clientIDIssuedAt = client.createdAt.secondsSinceEpoch
         clientName = client.name
         tokenEndpointAuthMethod = client.authenticationMethod.rawValue
+        tokenEndpointAuthMethodPinned = client.isAuthenticationMethodPinned
         jwks = client.keys?.set
         grantTypes = client.grantTypes.map(\.rawValue)
         scope = client.scope.description
@@ -186,13 +206,17 @@ struct ClientAnswer: Encodable {
         userPresenceMaxAge = client.userPresenceMaxAge?.wholeSeconds
         stayLoggedIn = client.staysLoggedIn
         appData = client.appData.rawValue
+        attestation = client.attestation.rawValue
         anonymousUsers = client.anonymousUsers
+        scopeClaims = client.scopeClaims.names
         redirectURIs = client.hostedLogin.redirectURIs
         postLogoutRedirectURIs = client.hostedLogin.postLogoutRedirectURIs
         redirectHops = client.hostedLogin.redirectHops
         requirePushedAuthorizationRequests = client.hostedLogin.requiresPushedRequests
+        pkce = client.hostedLogin.pkce.rawValue
         browserSession = client.hostedLogin.browserSession.rawValue
         loginMethods = client.hostedLogin.loginMethods?.map(\.rawValue)
+        loginNames = client.hostedLogin.loginNames.rawValue
         backchannelLogoutURI = client.hostedLogin.backchannelLogoutURI
         initiateLoginURI = client.hostedLogin.initiateLoginURI
         remoteScope = client.hostedLogin.remoteScope?.description
@@ -208,9 +232,11 @@ struct ClientAnswer: Encodable {
     enum CodingKeys: String, CodingKey {
         case clientID = "client_id"
         case clientSecret = "client_secret"
+        case earlierSecretExpiresAt = "earlier_secret_expires_at"
         case clientIDIssuedAt = "client_id_issued_at"
         case clientName = "client_name"
         case tokenEndpointAuthMethod = "token_endpoint_auth_method"
+        case tokenEndpointAuthMethodPinned = "token_endpoint_auth_method_pinned"
         case jwks
         case grantTypes = "grant_types"
         case scope, resources
@@ -223,13 +249,17 @@ struct ClientAnswer: Encodable {
         case userPresenceMaxAge = "user_presence_max_age"
         case stayLoggedIn = "stay_logged_in"
         case appData = "app_data"
+        case attestation
         case anonymousUsers = "anonymous_users"
+        case scopeClaims = "scope_claims"
         case redirectURIs = "redirect_uris"
         case postLogoutRedirectURIs = "post_logout_redirect_uris"
         case redirectHops = "redirect_hops"
         case requirePushedAuthorizationRequests = "require_pushed_authorization_requests"
+        case pkce
         case browserSession = "browser_session"
         case loginMethods = "login_methods"
+        case loginNames = "login_names"
         case backchannelLogoutURI = "backchannel_logout_uri"
         case initiateLoginURI = "initiate_login_uri"
         case remoteScope = "remote_scope"

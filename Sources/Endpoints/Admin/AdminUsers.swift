@@ -22,7 +22,7 @@ extension Endpoints {
         let user = try await services.administration.createUser(
             username: try members.requiredString("username"), password: try members.string("password"),
             profile: profile, offlineSessionMax: try members.seconds("offline_session_max"),
-            claims: try members.claims("claims") ?? nil, from: try members.givenSource(), by: call.origin)
+            claims: try members.claims("claims", in: call) ?? nil, from: try members.givenSource(), by: call.origin)
         var response = try Response.json(try await wholeAnswer(user), .created)
         response.fields.append("Location", "/admin/v1/users/\(user.id)")
         return response
@@ -58,7 +58,7 @@ extension Endpoints {
         let profile = try ProfileChange(members)
         let username = try members.string("username")
         let maximum = try members.change("offline_session_max", members.seconds)
-        let claims = try members.claims("claims")
+        let claims = try members.claims("claims", in: call)
         let source = try members.givenSource()
         let user = try await services.administration.changeUser(try call.user(), from: source, by: call.origin) {
             user in

@@ -6,15 +6,17 @@ struct HostedLoginMembers: Sendable {
         "redirect_uris", "post_logout_redirect_uris", "require_pushed_authorization_requests", "browser_session",
         "login_methods", "backchannel_logout_uri", "initiate_login_uri", "apple_app_ids", "android_apps",
         "backchannel_logout_session_required", "id_token_signed_response_alg", "redirect_hops", "remote_scope",
-        "minimum_bond",
+        "minimum_bond", "pkce", "login_names",
     ]
 
     private let redirectURIs: [String]?
     private let postLogoutRedirectURIs: [String]?
     private let redirectHops: [String]?
     private let requiresPushedRequests: Bool?
+    private let pkce: HostedLogin.PKCERequirement?
     private let browserSession: HostedLogin.BrowserSession?
     private let loginMethods: [Client.LoginMethod]??
+    private let loginNames: HostedLogin.LoginNames?
     private let backchannelLogoutURI: String??
     private let initiateLoginURI: String??
     private let remoteScope: Scope??
@@ -27,12 +29,15 @@ struct HostedLoginMembers: Sendable {
     init(_ members: Members) throws {
         try members.refuseNull(
             "redirect_uris", "post_logout_redirect_uris", "require_pushed_authorization_requests", "browser_session",
-            "apple_app_ids", "android_apps", "backchannel_logout_session_required", "redirect_hops")
+            "apple_app_ids", "android_apps", "backchannel_logout_session_required", "redirect_hops", "pkce",
+            "login_names")
         redirectURIs = try members.strings("redirect_uris")
         postLogoutRedirectURIs = try members.strings("post_logout_redirect_uris")
         redirectHops = try members.strings("redirect_hops")
         requiresPushedRequests = try members.bool("require_pushed_authorization_requests")
+        pkce = try members.word("pkce", as: HostedLogin.PKCERequirement.self)
         browserSession = try members.word("browser_session", as: HostedLogin.BrowserSession.self)
+        loginNames = try members.word("login_names", as: HostedLogin.LoginNames.self)
         loginMethods = try members.change("login_methods") { name in
             try members.strings(name)?.map { word in
                 guard let method = Client.LoginMethod(rawValue: word) else {
@@ -43,7 +48,7 @@ struct HostedLoginMembers: Sendable {
         }
         backchannelLogoutURI = try members.change("backchannel_logout_uri", members.string)
         initiateLoginURI = try members.change("initiate_login_uri", members.string)
-        remoteScope = try members.change("remote_scope", members.scope)
+        remoteScope = try members.change("remote_scope", members.registeredScope)
         minimumBond = try members.word("minimum_bond", as: LoginBond.Minimum.self)
         appleAppIDs = try members.strings("apple_app_ids")
         androidApps = try members.strings("android_apps")?.map { text in
@@ -64,8 +69,10 @@ struct HostedLoginMembers: Sendable {
         if let postLogoutRedirectURIs { login.postLogoutRedirectURIs = postLogoutRedirectURIs }
         if let redirectHops { login.redirectHops = redirectHops }
         if let requiresPushedRequests { login.requiresPushedRequests = requiresPushedRequests }
+        if let pkce { login.pkce = pkce }
         if let browserSession { login.browserSession = browserSession }
         if let loginMethods { login.loginMethods = loginMethods }
+        if let loginNames { login.loginNames = loginNames }
         if let backchannelLogoutURI { login.backchannelLogoutURI = backchannelLogoutURI }
         if let initiateLoginURI { login.initiateLoginURI = initiateLoginURI }
         if let remoteScope { login.remoteScope = remoteScope }

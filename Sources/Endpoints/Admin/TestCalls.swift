@@ -44,13 +44,15 @@ extension Endpoints {
         let login = driven.login
         let codes =
             login.state.isFinal ? nil : LoginCode.Kind.allCases.map { services.loginSessions.link(of: login, $0) }
+        // A link leads back to a redirect URI of the client.
+        let link = login.request.returnURI.flatMap { _ in codes?[1] }
         var message: PushMessage?
         if let phoneID, let phone = try await services.loginSessions.livingSession(phoneID) {
             message = PushMessages(context).message(about: login, to: phone)
         }
         var response = try Response.json(
             TestLoginAnswer(
-                login: try await answer(login, call), number: login.number, qr: codes?[0], link: codes?[1],
+                login: try await answer(login, call), number: login.number, qr: codes?[0], link: link,
                 push: codes?[2], pushMessage: message?.text, deviceCode: driven.secret), .created)
         response.fields.append("Location", "/admin/v1/logins/\(login.id)")
         return response

@@ -66,6 +66,7 @@ extension Endpoints {
         guard let client = try await services.hostedLogin.client(request.clientID), client.isPublic else {
             throw ServiceError.invalidClient
         }
+        request.loginNames = client.hostedLogin.loginNames
         if let refusal = client.refusal(of: method) { throw refusal }
         if request.continuedSession == nil, let refusal = client.refusal(of: request.grantType) { throw refusal }
         return request

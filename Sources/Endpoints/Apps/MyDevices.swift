@@ -48,17 +48,17 @@ struct DeviceAnswer: Encodable {
         platform = session.device.platform
         appVersion = session.device.appVersion
         lastSeenAt = session.renewedAt.secondsSinceEpoch
-        self.current = session.device.id == current.device.id
+        self.current = session.device.row == current.device.row
     }
 
-    /// Lists each device once, with the values of its last seen session, because several apps can share a device. The list
-    /// always includes the current session.
+    /// Lists each device once, with the values of its last seen session, because several apps can share a device. A browser is
+    /// one device for each client. The list always includes the current session.
     static func list(_ sessions: [Session], current: Session) -> [DeviceAnswer] {
         var seen: Set<String> = []
         return
             (sessions + [current])
             .sorted { ($0.renewedAt, $0.device.id) > ($1.renewedAt, $1.device.id) }
-            .filter { seen.insert($0.device.id).inserted }
+            .filter { seen.insert($0.device.row).inserted }
             .map { DeviceAnswer($0, current: current) }
     }
 

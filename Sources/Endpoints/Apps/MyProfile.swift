@@ -24,11 +24,13 @@ extension Endpoints {
 
 /// The members of a profile in a body that creates or changes a user.
 struct ProfileChange: Sendable {
-    static let names = ["email", "phone_number", "display_name", "country"]
+    static let names = ["email", "phone_number", "display_name", "given_name", "family_name", "country"]
 
     private let email: String??
     private let phoneNumber: String??
     private let displayName: String??
+    private let givenName: String??
+    private let familyName: String??
     private let country: String??
     /// Only admins can set this member, because the calls of users do not list it as known.
     private let isEmailVerified: Bool?
@@ -37,6 +39,8 @@ struct ProfileChange: Sendable {
         email = try members.change("email", members.string)
         phoneNumber = try members.change("phone_number", members.string)
         displayName = try members.change("display_name", members.string)
+        givenName = try members.change("given_name", members.string)
+        familyName = try members.change("family_name", members.string)
         country = try members.change("country", members.string)
         isEmailVerified = try members.bool("email_verified")
     }
@@ -47,6 +51,8 @@ struct ProfileChange: Sendable {
         if let email { profile.email = email }
         if let phoneNumber { profile.phoneNumber = phoneNumber }
         if let displayName { profile.displayName = displayName }
+        if let givenName { profile.givenName = givenName }
+        if let familyName { profile.familyName = familyName }
         if let country { profile.country = country }
         guard let isEmailVerified else { return nil }
         profile.isEmailVerified = isEmailVerified

@@ -33,9 +33,7 @@ extension Endpoints {
                 _ = try await run(ConsoleCall(method: .delete, path: path), for: stay)
                 return Self.redirect(to: stay.path(.consoleClients, saying: "deleted"))
             case "rotate-secret":
-                let call = ConsoleCall(method: .patch, path: path, body: ["rotate_secret": .bool(true)])
-                let secret = try await run(call, for: stay)["client_secret"]?.string ?? ""
-                return view.client(client, Self.form(of: client), notice: ConsoleView.newSecret(secret)).response()
+                return try await newSecret(of: client, parameters, stay)
             default: break
             }
             let form = ClientForm(parameters)
@@ -59,6 +57,31 @@ extension Endpoints {
                 }
                 return view.client(client, form, notice: ConsoleView.newSecret(secret)).response()
             }
+        }
+    }
+
+    /// Makes a new secret. The old one is accepted for the time that the form gives it.
+    private func newSecret(
+        of client: Client, _ parameters: FormParameters, _ stay: ConsoleStay
+    ) async throws -> Response {
+        let view = ConsoleView(stay, self)
+        func refused(_ sentence: String) -> Response {
+            view.client(client, Self.form(of: client), notice: (.bad, "\(sentence: sentence)")).response(.unprocessable)
+        }
+        var body: [String: JSONValue] = ["rotate_secret": .bool(true)]
+        if let text = parameters["secret_overlap"] {
+            guard let seconds = ConsoleView.seconds(text) else {
+                return refused("Time for the old one: write a duration as 14d, 12h, 90m or seconds.")
+            }
+            body["secret_overlap"] = .integer(seconds)
+        }
+        let path = "/clients/\(PercentEncoding.encode(client.id))"
+        switch try await attempt(ConsoleCall(method: .patch, path: path, body: body), for: stay) {
+        case .failure(let refusal): return refused(refusal.sentence)
+        case .success(let answer):
+            let secret = answer["client_secret"]?.string ?? ""
+            let changed = try await services.administration.client(client.id)
+            return view.client(changed, Self.form(of: changed), notice: ConsoleView.newSecret(secret)).response()
         }
     }
 

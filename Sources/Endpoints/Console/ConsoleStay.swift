@@ -15,7 +15,7 @@ struct ConsoleStay: Sendable {
     fileprivate let flow: FlowSecret
 
     /// The URL by which the browser reaches this listener, for commands.
-    var baseURL: String { "\(transport == .https ? "https" : "http")://\(call.request.authority ?? "")" }
+    var baseURL: String { "\(transport.isSecure ? "https" : "http")://\(call.request.authority ?? "")" }
 
     var origin: Origin { call.origin }
 
@@ -118,7 +118,7 @@ extension Endpoints {
             return
         }
         guard let origin = try call.onlyField("Origin") else { return }
-        let own = "\(transport == .https ? "https" : "http")://\(call.request.authority ?? "")"
+        let own = "\(transport.isSecure ? "https" : "http")://\(call.request.authority ?? "")"
         guard origin.lowercased() == own.lowercased() else { throw RequestProblem.crossSite }
     }
 

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import JSON
 internal import OAuth
 internal import Pages
 internal import Sessions
@@ -54,6 +55,10 @@ extension Endpoints {
     ) async throws -> Response {
         guard stay.may(.owner) else { return ConsoleView(stay, self).refusal(.owner).response(.forbidden) }
         guard let made = ConsoleView.edit(id, form) else { return Self.redirect(to: stay.path(page, saying: "same")) }
+        if made.body?["claims"] != nil, !StrictJSON.keepsNumbers(Array((form["claims"] ?? "").utf8)) {
+            let sentence = "claims \(UserClaims.inexactNumbers)."
+            return try await consoleUserPage(stay, (.bad, "\(sentence: sentence)")).response(.unprocessable)
+        }
         switch try await attempt(made, for: stay) {
         case .success: return Self.redirect(to: stay.path(page, saying: "edited"))
         case .failure(let refusal):
@@ -67,7 +72,7 @@ extension Endpoints {
         let reset = try await rateLimiter.resetToken(of: id) { () async throws(ServiceError) in
             try await services.administration.requestPasswordReset(of: .id(id), by: stay.origin)
         }
-        let link = "\(baseURL)/reset#\(reset.token)"
+        let link = "\(url(.reset))#\(reset.token)"
         return try await consoleUserPage(stay, ConsoleView.resetLink(link, reset.expiresAt)).response()
     }
 

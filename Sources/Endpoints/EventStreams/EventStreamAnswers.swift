@@ -75,8 +75,3 @@ struct EventStreamStatusAnswer: Encodable {
         case reason
     }
 }
-
-extension ServiceContext {
-    /// The URL of a path of this server.
-    func url(_ path: String) -> String { pageBase + path }
-}

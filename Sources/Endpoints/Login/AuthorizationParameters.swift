@@ -44,13 +44,45 @@ struct AuthorizationParameters {
         if repeats("redirect_uri") { throw .invalid("redirect_uri", "must stand only once") }
         guard let uri = self["redirect_uri"] else { throw .invalid("redirect_uri", "is missing") }
         guard client.hostedLogin.redirects(to: uri) else {
-            throw .invalid("redirect_uri", "is not registered for this client")
+            throw .refused(
+                ClientRefusal(
+                    .invalidClient, of: client.id, sent: "redirect_uri \(ClientRefusal.quoted(uri))",
+                    expected: client.hostedLogin.redirectURIs.joined(separator: " ")),
+                .invalid("redirect_uri", "is not registered for this client"))
         }
         return (client, uri)
     }
 
-    /// The checked request. Every error can be sent to the client.
+    /// The checked request. Every error can be sent to the client; for the log it says what the client sent.
     func request(
+        id: String, of client: Client, to redirectURI: String, ownAudience: String, pageMethods: [Client.LoginMethod],
+        hint: (String) -> IDTokenHint?
+    ) throws(RequestProblem) -> AuthorizationRequest {
+        do throws(RequestProblem) {
+            return try checkedRequest(
+                id: id, of: client, to: redirectURI, ownAudience: ownAudience, pageMethods: pageMethods, hint: hint)
+        } catch { throw refusal(error, of: client) }
+    }
+
+    /// The refusal of the request with what the client sent.
+    func refusal(_ problem: RequestProblem, of client: Client) -> RequestProblem {
+        guard case .authorization(_, let detail) = problem else { return problem }
+        return .refused(
+            ClientRefusal(.invalidClient, of: client.id, sent: words, expected: detail), problem)
+    }
+
+    /// What a log says of the request: the kind of answer, the scope and how it is protected, without the protecting values.
+    private var words: String {
+        let challenge = self["code_challenge"].map { "of \($0.utf8.count) bytes" } ?? "none"
+        return """
+            response_type \(quoted("response_type")), scope \(quoted("scope")), code_challenge \(challenge), \
+            code_challenge_method \(quoted("code_challenge_method")), nonce \(self["nonce"] == nil ? "none" : "present")
+            """
+    }
+
+    private func quoted(_ name: String) -> String { self[name].map(ClientRefusal.quoted) ?? "none" }
+
+    private func checkedRequest(
         id: String, of client: Client, to redirectURI: String, ownAudience: String, pageMethods: [Client.LoginMethod],
         hint: (String) -> IDTokenHint?
     ) throws(RequestProblem) -> AuthorizationRequest {
@@ -60,10 +92,11 @@ struct AuthorizationParameters {
             throw .authorization(.unauthorizedClient, "The client may not use the login page.")
         }
         var request = AuthorizationRequest(
-            id: id, clientID: client.id, redirectURI: redirectURI, codeChallenge: try challenge())
+            id: id, clientID: client.id, redirectURI: redirectURI, codeChallenge: try challenge(of: client))
         request.state = self["state"]
         request.nonce = try text("nonce", 512)
         request.scope = try scope(of: client)
+        try checkNonce(of: request, client)
         request.resources = try resources(of: client, ownAudience)
         request.prompts = try prompts()
         request.maxAge = try maxAge()
@@ -103,9 +136,12 @@ struct AuthorizationParameters {
     }
 
     /// The PKCE challenge (RFC 7636 section 4.3). Without a method it would be that of `plain`.
-    private func challenge() throws(RequestProblem) -> String {
+    private func challenge(of client: Client) throws(RequestProblem) -> String? {
         guard let challenge = self["code_challenge"] else {
-            throw .authorization(.invalidRequest, "code_challenge is missing (RFC 7636).")
+            guard client.hostedLogin.pkce == .optional, self["code_challenge_method"] == nil else {
+                throw .authorization(.invalidRequest, "code_challenge is missing (RFC 7636).")
+            }
+            return nil
         }
         guard self["code_challenge_method"] == "S256" else {
             throw .authorization(.invalidRequest, "code_challenge_method must be S256.")
@@ -116,10 +152,21 @@ struct AuthorizationParameters {
         return challenge
     }
 
+    /// Without PKCE the client recognizes a code that was injected by the nonce in its ID token (RFC 9700 section 2.1.1).
+    private func checkNonce(of request: AuthorizationRequest, _ client: Client) throws(RequestProblem) {
+        guard request.codeChallenge == nil else { return }
+        let scope = request.scope.flatMap { Scope($0) } ?? client.scope
+        guard request.nonce != nil, scope.tokens.contains("openid") else {
+            throw .authorization(
+                .invalidRequest, "code_challenge is missing (RFC 7636), or a nonce with the scope openid.")
+        }
+    }
+
     private func scope(of client: Client) throws(RequestProblem) -> String? {
         guard let text = self["scope"] else { return nil }
-        guard let scope = Scope(text), client.scope.contains(scope) else {
-            throw .authorization(.invalidScope, "The scope is malformed, or more than the client can be granted.")
+        guard let requested = Scope(text) else { throw .authorization(.invalidScope, "The scope is malformed.") }
+        guard let scope = client.part(of: requested) else {
+            throw .authorization(.invalidScope, "The client can have nothing of the scope.")
         }
         return scope.description
     }

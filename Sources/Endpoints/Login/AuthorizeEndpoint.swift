@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import HTTP
 internal import OAuth
+internal import Pages
 internal import Sessions
 
 /// The authorization endpoint (RFC 6749 section 3.1, OpenID Connect Core section 3.1.2). It stores nothing: the browser carries
@@ -11,7 +12,7 @@ extension Endpoints {
     func authorize(_ call: Call) async throws -> Response {
         let parameters = try AuthorizationParameters(call)
         if let query = parameters.query, lacksCookies(call), query.utf8.count <= SealedRequests.lengthMax {
-            return Self.redirect(to: "\(baseURL)\(call.request.target.path)?\(query)")
+            return Self.redirect(to: "\(context.url(Self.authorizationPath))?\(query)")
         }
         let clientID = parameters.repeats("client_id") ? nil : parameters["client_id"]
         let client = try await clientID.asyncFlatMap { try await services.hostedLogin.client($0) }
@@ -27,7 +28,8 @@ extension Endpoints {
                 id: id, of: known, to: redirectURI, ownAudience: context.audience, pageMethods: pageMethods,
                 hint: services.hostedLogin.hint)
             if known.hostedLogin.requiresPushedRequests {
-                throw .authorization(.invalidRequest, "The client has to push its requests (RFC 9126).")
+                throw parameters.refusal(
+                    .authorization(.invalidRequest, "The client has to push its requests (RFC 9126)."), of: known)
             }
             return try await start(CarriedRequest(request, at: context.clock.now), call)
         } catch {
@@ -72,7 +74,7 @@ extension Endpoints {
         guard let sealed = context.requests.seal(CarriedRequest(request, at: now)) else {
             throw .authorization(.invalidRequest, "The request is too long.")
         }
-        return Self.redirect(to: "\(baseURL)/login?r=\(sealed)")
+        return redirect(to: .loginPage(sealed))
     }
 
     /// The refusal of a request, sent to the client.
@@ -80,7 +82,7 @@ extension Endpoints {
         _ problem: RequestProblem, to redirectURI: String, state: String?, _ call: Call
     ) -> Response {
         let (code, detail): (ErrorCode, String) =
-            if case .authorization(let code, let detail) = problem { (code, detail) } else {
+            if case .authorization(let code, let detail) = problem.plain { (code, detail) } else {
                 (.serverError, Self.internalText)
             }
         log(problem, .seeOther, call)
@@ -115,7 +117,4 @@ extension Endpoints {
             fields: ["Location": location, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"]
         )
     }
-
-    /// The public base URL without a slash at its end.
-    var baseURL: String { context.pageBase }
 }

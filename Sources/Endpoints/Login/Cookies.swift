@@ -3,19 +3,21 @@ internal import HTTP
 internal import Sessions
 
 /// How the browser reached a page.
-enum PageTransport: Hashable, Sendable {
-    case https
-    /// Plain http to this machine, in development.
-    case loopback
+struct PageTransport: Sendable {
+    /// Whether it came over https. Otherwise it came over plain http to this machine, in development.
+    let isSecure: Bool
+    /// The path in the issuer's URL.
+    let issuerPath: IssuerPath
 }
 
 extension Call {
     /// How the browser reached the server; nil for plain http from elsewhere, over which no password may travel.
     var transport: PageTransport? {
-        if caller.isSecure { return .https }
+        if caller.isSecure { return PageTransport(isSecure: true, issuerPath: issuerPath) }
         guard let authority = request.authority else { return nil }
         let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
-        return ["localhost", "127.0.0.1", "[::1]"].contains(host.lowercased()) ? .loopback : nil
+        return ["localhost", "127.0.0.1", "[::1]"].contains(host.lowercased())
+            ? PageTransport(isSecure: false, issuerPath: issuerPath) : nil
     }
 
     /// The values of the cookies with that name, in the order of the request. A browser sends several if they have different
@@ -45,6 +47,10 @@ struct PageCookie: Sendable {
     static let session = PageCookie(base: "sojourn-session")
     /// Shows that the browser was offered a passkey within the last 30 days. It names no user.
     static let offered = PageCookie(base: "sojourn-offered")
+    /// Shows that phones have let the browser in before, and opens nothing.
+    static let known = PageCookie(base: "sojourn-known")
+    /// How long a browser keeps `known`: the longest time that browsers allow.
+    static let knownLifetime = Duration.seconds(400 * 86_400)
     /// The handle of a browser in the admins' console.
     static let console = PageCookie(base: "sojourn-console", sameSite: "Strict")
     /// Shows that the same browser went on into the console. Ports share cookies: under the name of `flow`, a strict one would
@@ -52,14 +58,16 @@ struct PageCookie: Sendable {
     static let consoleFlow = PageCookie(base: "sojourn-console-flow", sameSite: "Strict")
 
     /// The name. A browser accepts `__Host-` from this very host over https only, so that no other host can plant the cookie.
-    func name(_ transport: PageTransport) -> String { transport == .https ? "__Host-" + base : base }
+    func name(_ transport: PageTransport) -> String {
+        (transport.isSecure ? "__Host-" : "") + base + transport.issuerPath.cookieSuffix
+    }
 
     /// Sets the cookie.
     ///
     /// - Parameter lifetime: how long the browser keeps it; nil: until it is closed.
     func set(_ value: String, lifetime: Duration? = nil, _ transport: PageTransport, on response: inout Response) {
         let age = lifetime.map { "; Max-Age=\($0.wholeSeconds)" } ?? ""
-        let secure = transport == .https ? "; Secure" : ""
+        let secure = transport.isSecure ? "; Secure" : ""
         response.fields.append(
             "Set-Cookie", "\(name(transport))=\(value); Path=/; HttpOnly; SameSite=\(sameSite)\(secure)\(age)")
     }

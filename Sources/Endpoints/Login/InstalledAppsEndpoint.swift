@@ -5,6 +5,8 @@ internal import Sessions
 extension Endpoints {
     static let appleAppsPath = "/.well-known/apple-app-site-association"
     static let androidAppsPath = "/.well-known/assetlinks.json"
+    /// The documents that phones and password managers ask for at the root of the host, whatever the path of the issuer.
+    public static let rootDocuments = [appleAppsPath, androidAppsPath, changePasswordPath]
 
     /// `GET /.well-known/apple-app-site-association`: answers the apps on Apple platforms (Apple, "Supporting associated
     /// domains").

@@ -121,13 +121,16 @@ extension Endpoints {
         let request = visit.carried.request
         try rateLimiter.admitLogin(username: username, deviceID: flow.deviceID)
         let device = Device(id: flow.deviceID)
+        let client = try await services.hostedLogin.client(request.clientID)
         let response = try await rateLimiter.password(in: call) { () async throws(ServiceError) in
             let user = try await services.login.user(
-                named: username, password: password, on: device, for: request.clientID, from: call.origin)
+                named: username, by: client?.hostedLogin.loginNames ?? .both, password: password, on: device,
+                for: request.clientID, from: call.origin)
+            try rateLimiter.admitLogin(as: user, named: username, deviceID: flow.deviceID)
             if let hinted = request.hintedUser, hinted != user.id.description {
                 return answer(.loginRequired, Self.otherUserText, to: request)
             }
-            return try await rateLimiter.session(of: username) { () async throws(ServiceError) in
+            return try await rateLimiter.session(of: user.username) { () async throws(ServiceError) in
                 if request.isOfAccountPages {
                     return try await openAccountPages(
                         as: .password(of: user), in: visit.browser, to: request.redirectURI, visit.transport, call)
@@ -202,11 +205,12 @@ extension Endpoints {
                 LoginPage.RecognizedAccount(name: $0, notYou: PagePath("/login", ["r": sealed, "account": "none"]))
             },
             passkey: try passkeyOptions(login, carried),
-            asksForPassword: login.offers(.password, for: request), username: username ?? "",
+            asksForPassword: login.offers(.password, for: request),
+            names: LoginPage.Names(rawValue: login.loginNames.rawValue) ?? .both, username: username ?? "",
             remember: login.browserSession == .none ? nil : visit.browser.isKept,
             providers: providers(login, request, sealed), offersPhone: login.offers(.phone, for: request),
             message: message,
-            isWithoutTLS: visit.transport == .loopback)
+            isWithoutTLS: !visit.transport.isSecure)
         var response = page.response(
             message?.status ?? .ok, in: call.language(request),
             submittingTo: formTargets(request, client))

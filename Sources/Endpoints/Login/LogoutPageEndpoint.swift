@@ -4,7 +4,8 @@ internal import OAuth
 internal import Pages
 internal import Sessions
 
-/// A valid request to log out (OpenID Connect RP-Initiated Logout section 2).
+/// A request to log out (OpenID Connect RP-Initiated Logout section 2). A fault in it keeps the browser on the page of this
+/// server, and never keeps the user signed in.
 private struct LogoutRequest: Sendable {
     /// The parameters as a query, which the form of the page repeats.
     let query: String
@@ -12,6 +13,8 @@ private struct LogoutRequest: Sendable {
     let hint: IDTokenHint?
     /// Where the browser goes afterwards, with `state`; nil: to the page of this server.
     let destination: String?
+    /// The first fault; nil without one.
+    let fault: RequestProblem?
 }
 
 extension Endpoints {
@@ -22,14 +25,16 @@ extension Endpoints {
     /// for ever. A POST of another site has no cookie (SameSite), so that it goes on as a GET.
     func logOutBrowser(_ call: Call) async throws -> Response {
         guard let transport = call.transport else { throw RequestProblem.needsTLS }
-        let parameters = try AuthorizationParameters(call)
+        let (parameters, fault) = Self.logoutParameters(call)
         if call.request.method == .post, parameters["csrf"] == nil {
-            return Self.redirect(to: baseURL + Self.logoutPath + (parameters.query.map { "?" + $0 } ?? ""))
+            return Self.redirect(to: url(.logout) + (parameters.query.map { "?" + $0 } ?? ""))
         }
         let isConfirmation = call.request.method == .post
         if isConfirmation { try checkOrigin(call) }
-        let request = try await logoutRequest(
-            isConfirmation ? try AuthorizationParameters(query: parameters["r"] ?? "") : parameters)
+        let (asked, askedFault) =
+            isConfirmation ? Self.logoutParameters(query: parameters["r"] ?? "") : (parameters, fault)
+        let request = try await logoutRequest(asked, askedFault)
+        if let fault = request.fault { log(fault, .ok, call) }
         let handle = browserHandle(call, transport)
         guard let handle, let record = try await services.hostedLogin.browserSession(handle), let user = record.user
         else {
@@ -49,35 +54,61 @@ extension Endpoints {
         return signedOut(request, transport, call, .session)
     }
 
-    /// Checks the parameters. A redirect URI is never followed unless the client is known and has registered it.
-    private func logoutRequest(_ parameters: AuthorizationParameters) async throws -> LogoutRequest {
-        for name in ["id_token_hint", "client_id", "post_logout_redirect_uri", "state"] where parameters.repeats(name) {
-            throw RequestProblem.invalid(name, "must stand only once")
+    /// The parameters of the call; none, and the fault, if they cannot be read.
+    private static func logoutParameters(_ call: Call) -> (AuthorizationParameters, RequestProblem?) {
+        do { return (try AuthorizationParameters(call), nil) } catch {
+            return (AuthorizationParameters([]), error as? RequestProblem ?? unreadableLogout)
         }
-        var hint: IDTokenHint?
-        if let token = parameters["id_token_hint"] {
-            guard let known = services.hostedLogin.hint(token) else {
-                throw RequestProblem.invalid("id_token_hint", "is not an ID token of this server")
-            }
-            hint = known
+    }
+
+    /// The parameters of the query that a form repeats.
+    private static func logoutParameters(query: String) -> (AuthorizationParameters, RequestProblem?) {
+        do throws(FormError) { return (AuthorizationParameters(try FormDecoder.decode(Array(query.utf8))), nil) } catch
+        {
+            return (AuthorizationParameters([]), unreadableLogout)
         }
-        if let id = parameters["client_id"], let hint, hint.audience != id {
-            throw RequestProblem.invalid("client_id", "must be that of the id_token_hint")
+    }
+
+    private static let unreadableLogout = RequestProblem.unreadable("The request cannot be read.")
+
+    /// Checks the parameters. A redirect URI is never followed unless the client is known and has registered it, and nothing
+    /// else in the request is wrong.
+    private func logoutRequest(
+        _ parameters: AuthorizationParameters, _ unreadable: RequestProblem?
+    ) async throws -> LogoutRequest {
+        var fault = unreadable
+        func note(_ member: String, _ detail: String) { fault = fault ?? .invalid(member, detail) }
+        func only(_ name: String) -> String? {
+            guard parameters.repeats(name) else { return parameters[name] }
+            note(name, "must stand only once")
+            return nil
         }
-        let client = try await (hint?.audience ?? parameters["client_id"]).asyncFlatMap {
-            try await services.hostedLogin.client($0)
+        let (token, id) = (only("id_token_hint"), only("client_id"))
+        let (uri, state) = (only("post_logout_redirect_uri"), only("state"))
+        var hint = token.flatMap { services.hostedLogin.hint($0) }
+        if token != nil, hint == nil { note("id_token_hint", "is not an ID token of this server") }
+        if let id, let known = hint, known.audience != id {
+            note("client_id", "must be that of the id_token_hint")
+            hint = nil
         }
-        var destination: String?
-        if let uri = parameters["post_logout_redirect_uri"] {
-            guard let client, client.hostedLogin.redirectsAfterLogout(to: uri) else {
-                throw RequestProblem.invalid("post_logout_redirect_uri", "is not registered for the client")
-            }
-            let state = parameters["state"].map {
-                (uri.contains("?") ? "&" : "?") + "state=\(PercentEncoding.encode($0))"
-            }
-            destination = uri + (state ?? "")
+        let client = try await (hint?.audience ?? id).asyncFlatMap { try await services.hostedLogin.client($0) }
+        if uri != nil, client == nil {
+            note("post_logout_redirect_uri", "needs an id_token_hint, or a known client_id")
         }
-        return LogoutRequest(query: parameters.query ?? "", client: client, hint: hint, destination: destination)
+        if let uri, let client, !client.hostedLogin.redirectsAfterLogout(to: uri) {
+            note("post_logout_redirect_uri", "is not registered for the client")
+        }
+        let destination = uri.map { uri in
+            uri + (state.map { (uri.contains("?") ? "&" : "?") + "state=\(PercentEncoding.encode($0))" } ?? "")
+        }
+        return LogoutRequest(
+            query: parameters.query ?? "", client: client, hint: hint, destination: fault == nil ? destination : nil,
+            fault: fault)
+    }
+
+    /// What the pages say about a fault.
+    private func fault(of request: LogoutRequest, _ call: Call) -> RequestFault? {
+        request.fault.map { RequestFault(detail: Self.problem($0).detail, requestID: call.requestID) }
     }
 
     private func question(
@@ -87,7 +118,8 @@ extension Endpoints {
         let flow = shown ?? FlowSecret(random: context.random)
         let page = LogoutPage(
             app: request.client.map { app($0) },
-            form: FormState(request: request.query) { flow.formToken($0.text, request.query) }, account: user.username)
+            form: FormState(request: request.query) { flow.formToken($0.text, request.query) }, account: user.username,
+            fault: fault(of: request, call))
         var response = page.response(
             .ok, in: call.language(),
             submittingTo: [request.destination.flatMap { PageURL(absolute: $0) }].compactMap(\.self))
@@ -106,7 +138,7 @@ extension Endpoints {
             ?? SignedOutPage(
                 app: request.client.map { app($0) },
                 signIn: request.client?.hostedLogin.initiateLoginURI.flatMap { PageURL(absolute: $0) },
-                ending: ending
+                ending: ending, fault: fault(of: request, call)
             ).response(.ok, in: call.language())
         if !call.cookies(PageCookie.session.name(transport)).isEmpty {
             PageCookie.session.delete(transport, from: &response)
@@ -116,13 +148,6 @@ extension Endpoints {
 }
 
 extension AuthorizationParameters {
-    /// The parameters of a query; none if it cannot be read.
-    init(query: String) throws {
-        do throws(FormError) { self.init(try FormDecoder.decode(Array(query.utf8))) } catch {
-            throw RequestProblem.unreadable("The request cannot be read.")
-        }
-    }
-
     /// The parameters as a query; nil if there are none.
     var query: String? {
         let text = pairs.map { "\(PercentEncoding.encode($0.name))=\(PercentEncoding.encode($0.value))" }

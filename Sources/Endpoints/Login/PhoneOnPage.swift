@@ -28,11 +28,12 @@ extension Endpoints {
         opening.resources = request.resources
         opening.userAgent = call.userAgent
         opening.browser = flow.hash
+        opening.device = knownDevice(call, visit.transport)
         opening.authorization = request
         do throws(ServiceError) {
             try rateLimiter.admitPhoneLogin(from: call.caller)
             let opened = try await services.loginSessions.open(opening, from: call.origin)
-            return Self.redirect(to: baseURL + Self.phonePath(opened.login.id, visit.sealed))
+            return redirect(to: Self.phonePath(opened.login.id, visit.sealed))
         } catch {
             return try await refusal(error, of: visit, call)
         }
@@ -59,7 +60,7 @@ extension Endpoints {
         let path = Self.phonePath(phone.login.id).appending("finish")
         guard phone.flow.isToken(form["csrf"], of: path.text, phone.visit.sealed),
             PhonePage.State(of: phone.login) == .approved
-        else { return Self.redirect(to: baseURL + Self.phonePath(phone.login.id, phone.visit.sealed)) }
+        else { return redirect(to: Self.phonePath(phone.login.id, phone.visit.sealed)) }
         return try await collect(phone, call)
     }
 
@@ -80,7 +81,7 @@ extension Endpoints {
         }
         let visit = LoginVisit(
             carried: carried, sealed: sealed, transport: transport, browser: browser(call, transport))
-        return try await collect(PhoneVisit(visit: visit, flow: flow, login: login), call)
+        return try await collect(PhoneVisit(visit: visit, flow: flow, login: login), isReturned: true, call)
     }
 
     /// `GET /l/{code}`: a camera or a browser without the app has opened a code. Nothing is looked up, and nothing happens.
@@ -90,21 +91,23 @@ extension Endpoints {
     func explainInvitation(_ call: Call) throws -> Response { InvitationPage().response(.ok, in: call.language()) }
 
     /// Fetches what the login has brought, and answers the client.
-    private func collect(_ phone: PhoneVisit, _ call: Call) async throws -> Response {
+    private func collect(_ phone: PhoneVisit, isReturned: Bool = false, _ call: Call) async throws -> Response {
         let (visit, id) = (phone.visit, phone.login.id)
         do throws(ServiceError) {
             if let hinted = visit.carried.request.hintedUser, phone.login.userID?.description != hinted {
                 return answer(.loginRequired, Self.otherUserText, to: visit.carried.request)
             }
             let approval = try await services.loginSessions.collect(
-                id, visit.carried, flow: phone.flow.hash, in: visit.browser, from: call.origin)
+                id, visit.carried, flow: phone.flow.hash, isReturned: isReturned, in: visit.browser, from: call.origin)
             metrics.countLogin()
-            return answer(approval, to: visit.carried.request, visit.transport)
+            var response = answer(approval, to: visit.carried.request, visit.transport)
+            await remember(phone.login, in: visit, call, &response)
+            return response
         } catch {
             metrics.countLogin(failing: error)
             switch error {
             case .login(.spent), .login(.otherBrowser): return try await expiredPage(visit.carried.request, call)
-            case .login, .loginOver, .notFound: return Self.redirect(to: baseURL + Self.phonePath(id, visit.sealed))
+            case .login, .loginOver, .notFound: return redirect(to: Self.phonePath(id, visit.sealed))
             default: return try await refusal(error, of: visit, call)
             }
         }
@@ -117,10 +120,24 @@ struct AnsweredOtherwise: Error {
 }
 
 extension Endpoints {
-    static func phonePath(_ id: Identifier<Session>) -> PagePath { PagePath.loginPhone.appending(id.description) }
+    /// What the browser shows of earlier logins with a phone.
+    private func knownDevice(_ call: Call, _ transport: PageTransport) -> KnownDevice {
+        let cookie = call.cookies(PageCookie.known.name(transport)).first
+        return cookie.map(services.loginSessions.device(ofBrowser:)) ?? KnownDevice()
+    }
 
-    fileprivate static func phonePath(_ id: Identifier<Session>, _ sealed: String) -> String {
-        "\(phonePath(id).text)?r=\(sealed)"
+    /// Lets the browser be known to the user by whose phone it was let in. Without it, as when the database is away for a moment,
+    /// the login has succeeded all the same.
+    private func remember(
+        _ login: LoginSession, in visit: LoginVisit, _ call: Call, _ response: inout Response
+    ) async {
+        let known = knownDevice(call, visit.transport)
+        guard let cookie = try? await services.loginSessions.knownBrowser(known, after: login) else { return }
+        PageCookie.known.set(cookie, lifetime: PageCookie.knownLifetime, visit.transport, on: &response)
+    }
+
+    static func phonePath(_ id: Identifier<Session>, _ sealed: String? = nil) -> PagePath {
+        PagePath.loginPhone.appending(id.description, sealed.map { ["r": $0] } ?? [:])
     }
 
     /// Finds the login of a page and its browser. A browser in which the login did not begin goes to the login page, which alone
@@ -133,7 +150,7 @@ extension Endpoints {
         guard let id = Identifier<Session>(call.parameter),
             let (flow, login) = try await phoneLogin(id, call, visit.transport),
             flow.browser == visit.carried.browser, login.request.authorization?.id == visit.carried.request.id
-        else { return .failure(AnsweredOtherwise(response: Self.redirect(to: "\(baseURL)/login?r=\(visit.sealed)"))) }
+        else { return .failure(AnsweredOtherwise(response: redirect(to: .loginPage(visit.sealed)))) }
         return .success(PhoneVisit(visit: visit, flow: flow, login: login))
     }
 
@@ -162,17 +179,15 @@ extension Endpoints {
             image: QRLibrary.problem == nil ? here.appending("code.svg") : nil,
             link: PageURL(absolute: phoneLink(login, .link)), state: PhonePage.State(of: login),
             number: login.number.map { String($0) }, events: here.appending("events"),
-            again: PagePath(checking: Self.phonePath(login.id, visit.sealed)) ?? here,
-            finish: here.appending("finish"), otherWays: PagePath("/login", ["r": visit.sealed]))
+            again: Self.phonePath(login.id, visit.sealed),
+            finish: here.appending("finish"), otherWays: .loginPage(visit.sealed))
         return page.response(.ok, in: call.language(request), submittingTo: formTargets(request, client))
     }
 
     /// What a picture or a link of the login says now. A picture has capitals only, which take less room in it.
     func phoneLink(_ login: LoginSession, _ kind: LoginCode.Kind) -> String {
-        let code = services.loginSessions.code(of: login, kind)
-        if kind != .picture { return "\(baseURL)/l/\(code)" }
-        let origin = Self.origin(of: baseURL)
-        return origin.uppercased() + baseURL.dropFirst(origin.count) + "/L/" + code
+        if kind == .picture { return services.loginSessions.link(of: login, kind) }
+        return context.url("/l/\(services.loginSessions.code(of: login, kind))")
     }
 }
 

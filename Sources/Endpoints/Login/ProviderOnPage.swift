@@ -8,7 +8,7 @@ internal import Sessions
 extension Endpoints {
     /// Where providers send browsers back: the redirect URI of this server.
     static let providerCallbackPath = "/login/callback"
-    private var providerRedirectURI: String { baseURL + Self.providerCallbackPath }
+    private var providerRedirectURI: String { context.url(Self.providerCallbackPath) }
 
     /// The providers of the page, in the order of the client, or else of the configuration.
     func providers(_ login: HostedLogin, _ request: AuthorizationRequest, _ sealed: String) -> [LoginPage.Provider] {
@@ -35,7 +35,7 @@ extension Endpoints {
             client?.hostedLogin.offers(.provider(provider.name), for: request) == true
         else { throw RequestProblem.invalid("name", "is no provider of this page") }
         guard call.flowSecrets(visit.transport).contains(where: { $0.browser == visit.carried.browser }) else {
-            return Self.redirect(to: "\(baseURL)/login?r=\(visit.sealed)")
+            return redirect(to: .loginPage(visit.sealed))
         }
         let login = start(
             visit.carried, at: provider, forced: client?.hostedLogin.browserSession == BrowserSession.none)

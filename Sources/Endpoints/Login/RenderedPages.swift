@@ -43,7 +43,7 @@ extension Endpoints {
             let query = call.request.target.query.map { "?" + $0 } ?? ""
             let secure =
                 context.issuer.hasPrefix("https://")
-                ? PageURL(absolute: baseURL + call.request.target.path + query) : nil
+                ? PageURL(absolute: context.url(call.request.target.path) + query) : nil
             return NeedsTLSPage(secure: secure).response(problem.httpStatus, in: call.language())
         }
         let kind: ErrorPage.Kind =

@@ -15,6 +15,7 @@ extension Endpoints {
         } else {
             session = try await authenticatedSession(call, scope: "openid")
         }
-        return Response(.ok, "application/json", ScopedClaims(of: session.user, in: session.scope).userInfo)
+        let claims = ScopedClaims(of: session.user, in: session.scope, to: session.record.client)
+        return Response(.ok, "application/json", claims.userInfo)
     }
 }

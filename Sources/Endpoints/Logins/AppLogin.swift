@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Pages
 internal import Sessions
 
 extension Endpoints {
@@ -27,7 +28,8 @@ extension Endpoints {
         var answer = AppLoginAnswer(login: try await answer(login, call))
         guard let nonce = services.loginSessions.webNonce(of: login) else { throw ServiceError.login(.notAwaited) }
         answer.webNonce = nonce
-        answer.url = baseURL + "/login/app#" + nonce
+        let client = try await services.hostedLogin.client(login.clientID)
+        answer.url = client?.appLoginPage == nil ? nil : url(.loginApp) + "#" + nonce
         answer.expiresIn = services.loginSessions.webNonceLifetime(of: login).wholeSeconds
         return try .json(answer)
     }

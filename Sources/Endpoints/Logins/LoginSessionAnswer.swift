@@ -79,13 +79,15 @@ struct LoginSessionAnswer: Encodable {
         self.place = place
         self.ownPlace = ownPlace
         userAgent = login.request.userAgent
-        browserKnown = login.isBrowserKnown
+        browserKnown = login.isKnown(to: login.userID ?? login.claim?.userID)
         isRegistration = login.kind == .enrolment
         username = login.request.invitation?.username
         isAppLogin = login.kind == .app
         bond = login.bond.word
         pingSeconds = login.bond.interval?.wholeSeconds
-        userID = login.userID?.description
+        // The account of an enrolment is that of the invitation, which the phone shows before the user agrees.
+        let offered = login.kind == .enrolment ? login.claim?.userID : nil
+        userID = (login.userID ?? offered)?.description
         phoneSessionID = login.kind == .enrolment ? nil : login.claim?.sessionID.description
         startedAt = login.startedAt.secondsSinceEpoch
         expiresAt = login.state.awaitsInput ? login.inputUntil.secondsSinceEpoch : nil

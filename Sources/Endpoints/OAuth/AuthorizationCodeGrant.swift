@@ -3,7 +3,8 @@ internal import OAuth
 internal import Sessions
 
 extension Endpoints {
-    /// `grant_type=authorization_code` (RFC 6749 section 4.1.3): starts the session of a login on the server's page.
+    /// `grant_type=authorization_code` (RFC 6749 section 4.1.3): starts the session of a login on the server's page, or
+    /// continues the one that the app still has.
     func authorizationCodeGrant(
         _ request: TokenRequest, _ identity: ClientIdentity, _ call: Call
     ) async throws -> Response {
@@ -11,16 +12,15 @@ extension Endpoints {
         guard client.grantTypes.contains(.authorizationCode) else { throw ServiceError.unauthorizedClient }
         guard let code = request.code else { throw RequestProblem.invalid("code", "is missing") }
         guard let redirectURI = request.redirectURI else { throw RequestProblem.invalid("redirect_uri", "is missing") }
-        guard let verifier = request.codeVerifier else { throw RequestProblem.invalid("code_verifier", "is missing") }
-        guard request.sessionID == nil else {
-            throw RequestProblem.invalid("session_id", "is not for this grant: the login starts a session of its own")
+        guard request.codeVerifier != nil || client.hostedLogin.pkce == .optional else {
+            throw RequestProblem.invalid("code_verifier", "is missing")
         }
         var login = try loginRequest(request, for: client, by: .authorizationCode, call)
         login.resources = []
         return TokenAnswer.response(
             try await services.hostedLogin.exchange(
                 CodeExchangeRequest(
-                    code: code, redirectURI: redirectURI, verifier: verifier, login: login,
+                    code: code, redirectURI: redirectURI, verifier: request.codeVerifier, login: login,
                     resources: request.resources), from: call.origin))
     }
 }

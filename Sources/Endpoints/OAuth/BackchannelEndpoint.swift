@@ -25,11 +25,14 @@ extension Endpoints {
     {
         try form.refuseUnsupported()
         var opening = LoginSessionService.Opening(.backchannel, clientID: client.id)
-        opening.scope = try form.scope()
+        opening.scope = try form.scope(of: client)
         opening.resources = form.all("resource")
         opening.lifetime = try form.requestedLifetime()
         let message = try form.bindingMessage()
         try form.readRules(of: client, into: &opening)
+        if opening.secondFactor == .notRequired {
+            throw RequestProblem.invalid("second_factor", "must be required: no device proves itself in such a request")
+        }
         let token = try form.notificationToken(client)
         let user = try await user(hintedIn: form, client)
         opening.backchannel = BackchannelRequest(
@@ -70,7 +73,7 @@ extension Endpoints {
             (login) throws(ServiceError) in
             let grant = try await services.loginSessions.collect(
                 secret, login, prefixes: [LoginSessionService.backchannelPrefix], from: call.origin)
-            return TokenAnswer.response(grant, idToken: try services.hostedLogin.idToken(of: grant, for: client))
+            return TokenAnswer.response(grant, idToken: try services.hostedLogin.idToken(of: grant))
         }
     }
 }
@@ -88,11 +91,12 @@ extension FormParameters {
         }
     }
 
-    /// The requested scope, which has to have `openid` (OpenID Connect CIBA section 7.1).
-    fileprivate func scope() throws -> Scope {
+    /// What the client can have of the requested scope, which has to have `openid` (OpenID Connect CIBA section 7.1).
+    fileprivate func scope(of client: Client) throws -> Scope {
         guard let text = self["scope"] else { throw RequestProblem.invalid("scope", "is missing") }
-        guard let scope = Scope(text) else { throw ServiceError.invalidScope }
-        guard scope.tokens.contains("openid") else { throw RequestProblem.invalid("scope", "must have openid") }
+        guard let requested = Scope(text) else { throw ServiceError.invalidScope }
+        guard requested.contains("openid") else { throw RequestProblem.invalid("scope", "must have openid") }
+        guard let scope = client.part(of: requested), scope.contains("openid") else { throw ServiceError.invalidScope }
         return scope
     }
 

@@ -1,6 +1,7 @@
 internal import HTTP
 internal import JSON
 internal import OAuth
+internal import Pages
 internal import Sessions
 
 extension Endpoints {
@@ -10,8 +11,9 @@ extension Endpoints {
 
     /// `POST /oauth/device_authorization` (RFC 8628 section 3.1): opens a login that a phone, or a browser, approves.
     ///
-    /// Beside the parameters of the RFC it takes `bond`, `ping_seconds`, `second_factor`, `announce_info` and `session_info`, and
-    /// the answer has `login_id`, `qr` and `link`.
+    /// Beside the parameters of the RFC it takes `bond`, `ping_seconds`, `second_factor`, `announce_info`, `session_info` and
+    /// `redirect_uri`, and the answer has `login_id`, `qr` and, with `redirect_uri`, `link`. A proof of possession (RFC 9449) shows that the device is one that the user's phone
+    /// has let in before.
     func authorizeDevice(_ call: Call) async throws -> Response {
         let form = try call.form(repeatable: { _ in ["resource"] })
         let client = try await client(try await clientIdentity(call, ClientParameters(form)), call)
@@ -23,18 +25,26 @@ extension Endpoints {
             opening.scope = scope
         }
         try form.readRules(of: client, into: &opening)
+        if let uri = form["redirect_uri"] {
+            guard client.hostedLogin.redirects(to: uri) else {
+                throw RequestProblem.invalid("redirect_uri", "must be one of the redirect_uris of the client")
+            }
+            opening.returnURI = uri
+        }
         opening.userAgent = try call.onlyField("User-Agent")
-        // A device without a browser has nothing by which it could be recognised.
-        opening.isBrowserKnown = false
+        // The key of an earlier session proves the device, whose identifier anyone can name.
+        let proof = try keyProof(call)
+        opening.device.keyThumbprint = proof?.keyThumbprint
         var origin = call.origin
         if !client.isPublic { origin.actor = "client:\(client.id)" }
         let opened = try await rateLimiter.loginRequest(client, in: call) {
             [opening, origin] () async throws(ServiceError) in
-            try await services.loginSessions.open(opening, from: origin)
+            try proof?.use()
+            return try await services.loginSessions.open(opening, from: origin)
         }
         return try .json(
             DeviceAuthorizationAnswer(
-                opened, services.loginSessions, base: baseURL, interval: Self.pollInterval.wholeSeconds,
+                opened, services.loginSessions, page: url(.device), interval: Self.pollInterval.wholeSeconds,
                 now: context.clock.now))
     }
 }
@@ -116,23 +126,24 @@ private struct DeviceAuthorizationAnswer: Encodable {
     let loginID: String
     let qr: String
     let qrExpiresAt: Int64
-    let link: String
+    /// Opens the app on the phone itself. Nil without a URI to which that leads back.
+    let link: String?
 
     init(
-        _ opened: LoginSessionService.Opened, _ service: LoginSessionService, base: String, interval: Int64,
+        _ opened: LoginSessionService.Opened, _ service: LoginSessionService, page: String, interval: Int64,
         now: Instant
     ) {
         let code = UserCode.shown(opened.login.request.userCode ?? "")
         deviceCode = opened.secret ?? ""
         userCode = code
-        verificationURI = base + "/device"
+        verificationURI = page
         verificationURIComplete = verificationURI + "?user_code=\(code)"
         expiresIn = (opened.login.inputUntil - now).wholeSeconds
         self.interval = interval
         loginID = opened.login.id.description
         qr = service.link(of: opened.login, .picture)
         qrExpiresAt = service.pictureUntil.secondsSinceEpoch
-        link = service.link(of: opened.login, .link)
+        link = opened.login.request.returnURI.map { _ in service.link(of: opened.login, .link) }
     }
 
     enum CodingKeys: String, CodingKey {

@@ -11,7 +11,10 @@ extension Endpoints {
         guard let code = request.deviceCode else { throw RequestProblem.invalid("device_code", "is missing") }
         return try await collected(request, for: client, by: .deviceCode, secret: code, call) {
             (login) throws(ServiceError) in
-            TokenAnswer.response(try await services.loginSessions.collect(code, login, from: call.origin))
+            let grant = try await services.loginSessions.collect(
+                code, login, returnToken: request.returnToken, from: call.origin)
+            return TokenAnswer.response(
+                grant, idToken: request.takesIDToken ? try services.hostedLogin.idToken(of: grant) : nil)
         }
     }
 

@@ -10,6 +10,8 @@ extension Endpoints {
     static let revocationPath = "/oauth/revoke"
     static let introspectionPath = "/oauth/introspect"
     static let metadataPath = "/.well-known/oauth-authorization-server"
+    /// The path of the metadata below the issuer (OpenID Connect Discovery section 4).
+    public static let openIDMetadataPath = "/.well-known/openid-configuration"
     static let jwksPath = "/oauth/jwks"
     static let authorizationPath = "/oauth/authorize"
     static let pushedRequestPath = "/oauth/par"
@@ -58,17 +60,5 @@ extension Endpoints {
         // section 8.8.3).
         response.fields.append("ETag", "\"\(Hex.encode(Array(sha256(response.body).prefix(16))))\"")
         return response
-    }
-}
-
-extension Route {
-    /// The metadata route of an issuer with a path in its URL (RFC 8414 section 3.1): the path follows the well-known one,
-    /// where a proxy does not remove it as it does from all other calls.
-    static func metadata(of issuer: String) -> [Route] {
-        let authority = issuer.firstRange(of: "://").map { issuer[$0.upperBound...] } ?? issuer[...]
-        let path = authority.drop { $0 != "/" }
-        let known = path.last == "/" ? path.dropLast() : path
-        return known.isEmpty
-            ? [] : [Route(.get, Endpoints.metadataPath + known, .immediate { try $0.serverMetadata() })]
     }
 }

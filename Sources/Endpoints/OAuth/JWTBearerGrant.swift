@@ -14,12 +14,17 @@ extension Endpoints {
             scope: try request.requestedScope(), resources: request.resources, proof: call.proof,
             evidence: try request.evidence(identityVerifier),
             deviceReport: request.saysDevice ? try request.deviceReport() : nil, isOfDeviceKey: true)
+        var isAdmitted = false
         do throws(ServiceError) {
-            let grant = try await services.deviceKeys.resume(attempt, from: call.origin)
+            let grant = try await services.deviceKeys.resume(attempt, from: call.origin) { id throws(ServiceError) in
+                try rateLimiter.admitRefresh(of: id)
+                isAdmitted = true
+            }
             metrics.countRefresh(granting: grant)
             return TokenAnswer.response(grant)
         } catch {
             metrics.countRefresh(failing: error)
+            if isAdmitted { rateLimiter.giveBackRefresh(of: attempt.sessionID, after: error) }
             // Only an assertion that the session's key has signed counts against the session and its user.
             let userID = attempt.refusedUserID
             let credential = userID == nil ? nil : attempt.sessionID.map(RateLimiter.Credential.session)

@@ -25,6 +25,8 @@ extension Endpoints {
             authenticationMode: try request.namedMode(), scope: try request.requestedScope(),
             proof: call.proof)
         login.grantType = grant
+        login.isDeviceNamed = request.deviceID != nil
+        login.loginNames = client.hostedLogin.loginNames
         if let text = request.sessionID {
             guard let id = Identifier<Session>(text) else {
                 throw RequestProblem.invalid("session_id", "must be the id of a session")
@@ -59,9 +61,10 @@ extension Endpoints {
             try rateLimiter.admitLogin(username: username, deviceID: request.device.id)
             let grant = try await rateLimiter.password(in: call) { () async throws(ServiceError) in
                 let user = try await services.login.user(
-                    named: username, password: password, on: request.device, for: request.clientID,
-                    from: call.origin)
-                return try await rateLimiter.session(of: username) { () async throws(ServiceError) in
+                    named: username, by: request.loginNames, password: password, on: request.device,
+                    for: request.clientID, from: call.origin)
+                try rateLimiter.admitLogin(as: user, named: username, deviceID: request.device.id)
+                return try await rateLimiter.session(of: user.username) { () async throws(ServiceError) in
                     try await services.login.logIn(request, as: user, from: call.origin)
                 }
             }

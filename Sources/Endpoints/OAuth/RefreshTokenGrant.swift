@@ -10,7 +10,7 @@ extension Endpoints {
     func refreshTokenGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
         let attempt = try refreshAttempt(request, identity, call)
         do throws(ServiceError) {
-            return try await renew(attempt, call)
+            return try await renew(attempt, takesIDToken: request.takesIDToken, call)
         } catch {
             try await explain(error, to: identity, call)
             throw error
@@ -41,10 +41,17 @@ extension Endpoints {
     }
 
     /// Refreshes, and makes the answer, for `/oauth/token` and `/v1/refresh`.
-    func renew(_ attempt: RefreshAttempt, _ call: Call) async throws(ServiceError) -> Response {
+    ///
+    /// - Parameter takesIDToken: whether the answer has an ID token, if the scope has `openid`.
+    func renew(
+        _ attempt: RefreshAttempt, takesIDToken: Bool = false, _ call: Call
+    ) async throws(ServiceError) -> Response {
         do throws(ServiceError) {
-            let grant = try await services.refresh.refresh(attempt, from: call.origin)
-            let response = TokenAnswer.response(grant)
+            let grant = try await services.refresh.refresh(attempt, from: call.origin) { id throws(ServiceError) in
+                try rateLimiter.admitRefresh(of: id)
+            }
+            let response = TokenAnswer.response(
+                grant, idToken: takesIDToken ? try services.hostedLogin.idToken(of: grant) : nil)
             metrics.countRefresh(granting: grant)
             return response
         } catch {
@@ -56,6 +63,7 @@ extension Endpoints {
     /// The error, or a 429 if the session, the foreign token or the user was refused too often.
     private func refusal(_ error: ServiceError, of attempt: RefreshAttempt) -> ServiceError {
         let userID = attempt.refusedUserID
+        rateLimiter.giveBackRefresh(of: attempt.sessionID, after: error)
         let session = attempt.sessionID.map(RateLimiter.Credential.session)
         return rateLimiter.refusal(error, to: session ?? userID.map { _ in .foreignToken(attempt.token) }, of: userID)
     }

@@ -7,7 +7,7 @@ internal import Telemetry
 ///
 /// Successful calls from a shared address are never limited. Where the work itself is expensive (hashing a password), the
 /// limiter takes a token before the work and gives it back after success. Where a refusal costs little (a token with a bad
-/// MAC), only the refusal takes a token, so that a successful refresh never reaches the limiter.
+/// MAC), only the refusal takes a token. A successful refresh meets one limit, that of its session.
 struct RateLimiter: Sendable {
     /// The credential of a refused refresh or resumption, if it was once genuine.
     enum Credential: Hashable {
@@ -31,6 +31,8 @@ struct RateLimiter: Sendable {
 
     /// The buckets of all limits that are switched on.
     private let buckets: [RateLimits.Name: TokenBuckets]
+    /// The buckets of `refreshesPerSession`, apart from the others because every refresh takes a token.
+    private let refreshes: TokenBuckets?
     private let ipv6PrefixBits: Int
     private let stopwatch: @Sendable () -> Int64
     private let refusals: [RateLimits.Name: Counter]
@@ -43,6 +45,7 @@ struct RateLimiter: Sendable {
             uniqueKeysWithValues: names.compactMap { name in
                 TokenBuckets(limits.count(name), within: name.period).map { (name, $0) }
             })
+        refreshes = buckets[.refreshesPerSession]
         ipv6PrefixBits = limits.ipv6PrefixBits
         self.stopwatch = stopwatch
         let counters = registry.counters(
@@ -254,6 +257,13 @@ struct RateLimiter: Sendable {
         if let wait { throw refusal(.loginsPerUser, wait) }
     }
 
+    /// Admits the login of a user that was found by another name than the username: the limits count users, not names.
+    func admitLogin(as user: User, named typed: String, deviceID: String) throws(ServiceError) {
+        if Text.key(typed) != Text.key(user.username) {
+            try admitLogin(username: user.username, deviceID: deviceID)
+        }
+    }
+
     /// Runs the opening of a session of an authenticated user, so that others cannot use up the user's limit. The limit counts
     /// new sessions per day and not existing sessions, because ending one to admit another would log the user out.
     func session<Value>(
@@ -272,7 +282,8 @@ struct RateLimiter: Sendable {
     func refusal(_ error: any Error, of call: Call) -> any Error {
         guard call.route.countsRefusals, let error = error as? ServiceError else { return error }
         switch error {
-        case .refused, .invalidClient, .invalidGrant, .invalidToken, .unauthorizedClient, .loginMethodRefused,
+        case .refused, .invalidClient, .clientRefused, .invalidGrant, .invalidToken, .unauthorizedClient,
+            .loginMethodRefused,
             .grantClosed:
             break
         default: return error
@@ -300,11 +311,23 @@ struct RateLimiter: Sendable {
         } catch { return error }
     }
 
+    /// Admits a refresh or resumption of a session, or refuses it, because some clients refresh in a loop.
+    func admitRefresh(of id: Identifier<Session>) throws(ServiceError) {
+        if let wait = refreshes?.take(id, at: stopwatch()) { throw refusal(.refreshesPerSession, wait) }
+    }
+
+    /// Gives the token of a refresh back that failed with `error`, so that a copy of an old token cannot use up those of its
+    /// session.
+    func giveBackRefresh(of id: Identifier<Session>?, after error: ServiceError) {
+        if case .tooManyRequests = error { return }
+        if let id { refreshes?.giveBack(id) }
+    }
+
     /// Returns the error to answer to a failed client authentication: `error`, or `tooManyRequests`. A successful one never
     /// reaches this limit, not even from the same address, because a secret has 256 random bits and a key more, so that no
     /// limit makes them safer.
     func refusal(_ error: ServiceError, toClaimed clientID: String?, from caller: Caller) -> ServiceError {
-        guard error == .invalidClient else { return error }
+        guard error.isInvalidClient else { return error }
         do throws(ServiceError) {
             try take(ClaimedClient(id: clientID, network: network(caller)), .refusedTokensPerClient)
             return error

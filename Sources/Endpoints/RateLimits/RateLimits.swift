@@ -29,6 +29,8 @@ public struct RateLimits: Hashable, Sendable {
         case refusedTokensPerClient = "limits.refused_tokens_per_client_per_minute"
         /// Tokens that one client requests for itself.
         case clientTokensPerClient = "limits.client_tokens_per_client_per_minute"
+        /// Refreshes and resumptions of one session.
+        case refreshesPerSession = "limits.refreshes_per_session_per_minute"
         /// Refused refreshes and resumptions of one session.
         case refusedTokensPerSession = "limits.refused_tokens_per_session_per_minute"
         /// Refused refreshes and resumptions of all sessions of one user.
@@ -71,6 +73,8 @@ public struct RateLimits: Hashable, Sendable {
     public var refusedTokensPerClient = 1200
     /// Tokens that one client requests for itself (RFC 6749 section 4.4), successful or refused.
     public var clientTokensPerClient = 6000
+    /// Refreshes and resumptions of one session that are granted. An app has one an hour, and 50 at once when it wakes up.
+    public var refreshesPerSession = 1200
     /// Refused refreshes and resumptions of one session.
     public var refusedTokensPerSession = 1200
     /// Refused refreshes and resumptions of all sessions of one user.
@@ -97,6 +101,7 @@ public struct RateLimits: Hashable, Sendable {
         case .refusedTokensPerAddress: refusedTokensPerAddress
         case .refusedTokensPerClient: refusedTokensPerClient
         case .clientTokensPerClient: clientTokensPerClient
+        case .refreshesPerSession: refreshesPerSession
         case .refusedTokensPerSession: refusedTokensPerSession
         case .refusedTokensPerUser: refusedTokensPerUser
         }

@@ -98,6 +98,7 @@ extension Endpoints {
         case .identityProviderUnavailable:
             Problem(.serviceUnavailable, code: "identity_provider_unavailable", detail: providerText)
         case .invalidGrant: Problem(.badRequest, code: "invalid_grant", detail: codeText)
+        case .clientRefused(let refusal): problem(refusal.code == .invalidGrant ? .invalidGrant : .invalidClient)
         case .login(let refusal): problem(refusal)
         case .loginOver(let cause): Problem(.conflict, code: "session_terminated", detail: cause.sentence)
         case .requestSpent: Problem(.badRequest, code: "invalid_request", detail: spentText)
@@ -167,6 +168,7 @@ extension Endpoints {
         case .passkeyRefused(let reason): OAuthError(.badRequest, .invalidRequest, reason.sentence)
         case .identityProviderUnavailable: OAuthError(.serviceUnavailable, .temporarilyUnavailable, providerText)
         case .invalidGrant: OAuthError(.badRequest, .invalidGrant, codeText)
+        case .clientRefused(let refusal): oauthError(refusal.code == .invalidGrant ? .invalidGrant : .invalidClient)
         case .login(let refusal): oauthError(refusal)
         case .loginOver(.denied): OAuthError(.badRequest, .accessDenied, LoginCause.denied.sentence)
         case .loginOver(let cause): OAuthError(.badRequest, .expiredToken, cause.sentence)
@@ -230,6 +232,7 @@ extension Endpoints {
                 detail: "The admin key may not do this: it takes the scope \(scope.rawValue).")
         case .subjectRefused(let reason): Self.problem(.loginRefused(reason))
         case .authorization(let code, let detail): Problem(.badRequest, code: code.rawValue, detail: detail)
+        case .refused(_, let problem): Self.problem(problem)
         case .crossSite: Problem(.forbidden, code: "cross_site", detail: crossSiteText)
         case .needsTLS: Problem(.misdirectedRequest, code: "needs_tls", detail: needsTLSText)
         case .unknownHost: Problem(.misdirectedRequest, code: "unknown_host", detail: unknownHostText)
@@ -258,6 +261,7 @@ extension Endpoints {
         // Only the backchannel endpoint refuses so (OpenID Connect CIBA section 13).
         case .authorization(.accessDenied, let detail): OAuthError(.forbidden, .accessDenied, detail)
         case .authorization(let code, let detail): OAuthError(.badRequest, code, detail)
+        case .refused(_, let problem): oauthError(problem)
         case .crossSite: OAuthError(.forbidden, .invalidRequest, crossSiteText)
         case .needsTLS: OAuthError(.misdirectedRequest, .invalidRequest, needsTLSText)
         case .unknownHost: OAuthError(.misdirectedRequest, .invalidRequest, unknownHostText)
@@ -370,7 +374,7 @@ extension RefusalReason {
             }
         case .loginDisabledByUser: "The user has switched logins off. Sessions are kept."
         case .loginDisabledByAdmin: "An admin has switched logins off. Sessions are kept."
-        case .deviceMismatch: "The session belongs to another device. It is kept."
+        case .deviceMismatch: "The session belongs to another device, or its app is not attested. It is kept."
         case .bindingMismatch: "The session belongs to another client, or is bound to a key. It is kept."
         case .insufficientUserAuthentication: "The session goes on after the user has proved to be present. It is kept."
         case .invalidAssertion:

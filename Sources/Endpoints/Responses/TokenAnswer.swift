@@ -16,7 +16,8 @@ enum TokenAnswer {
         response(grant.tokens, idToken: grant.idToken)
     }
 
-    /// The answer to a login that brings an ID token, if its scope has `openid`.
+    /// The answer to a refresh, or a login, with its ID token; nil: it has none.
+    @inline(never)
     static func response(_ grant: TokenGrant, idToken: String?) -> Response {
         var answer = answer(grant)
         answer.idToken = idToken
@@ -90,12 +91,14 @@ extension TokenResponse.User {
             let profile = user.profile
             self.init(
                 userID: user.id.description, username: user.shownUsername, email: profile.email,
-                phoneNumber: profile.phoneNumber, displayName: profile.displayName, country: profile.country)
+                phoneNumber: profile.phoneNumber, displayName: profile.displayName, givenName: profile.givenName,
+                familyName: profile.familyName, country: profile.country)
         } else {
             let claims = ScopedClaims(of: user, in: scope)
             self.init(
                 userID: user.id.description, username: claims.username, email: claims.email,
-                phoneNumber: claims.phoneNumber, displayName: claims.displayName)
+                phoneNumber: claims.phoneNumber, displayName: claims.displayName, givenName: claims.givenName,
+                familyName: claims.familyName)
         }
         anonymous = user.isAnonymous ? true : nil
     }

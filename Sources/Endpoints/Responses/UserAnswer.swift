@@ -37,6 +37,8 @@ struct UserAnswer: Encodable {
     let emailVerified: Bool
     let phoneNumber: String?
     let displayName: String?
+    let givenName: String?
+    let familyName: String?
     let country: String?
     let offlineSessionMax: Int64?
     let hasPassword: Bool
@@ -61,6 +63,8 @@ struct UserAnswer: Encodable {
         emailVerified = user.profile.isEmailVerified
         phoneNumber = user.profile.phoneNumber
         displayName = user.profile.displayName
+        givenName = user.profile.givenName
+        familyName = user.profile.familyName
         country = user.profile.country
         offlineSessionMax = user.offlineSessionMax?.wholeSeconds
         hasPassword = user.passwordHash != nil
@@ -80,6 +84,8 @@ struct UserAnswer: Encodable {
         case emailVerified = "email_verified"
         case phoneNumber = "phone_number"
         case displayName = "display_name"
+        case givenName = "given_name"
+        case familyName = "family_name"
         case country
         case offlineSessionMax = "offline_session_max"
         case hasPassword = "has_password"

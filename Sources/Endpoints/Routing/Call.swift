@@ -11,6 +11,8 @@ struct Call: Sendable {
     let route: Route
     /// The decoded path segment that matches `{name}` of the pattern; empty without one.
     let parameter: String
+    /// The path below which the caller sees this server.
+    let issuerPath: IssuerPath
     /// The actor in the audit trail: `user`, `admin:KEY`, `client:ID`.
     var actor = Origin.userActor
     /// Whether an authenticated client sends the request. The network addresses of its users are then unknown to this server.
@@ -20,12 +22,16 @@ struct Call: Sendable {
     /// The authentication of the caller, for repetition; nil unless the call may wait.
     var admission: Admission?
 
-    init(request: Request, caller: Caller, requestID: String, route: Route, parameter: String) {
+    init(
+        request: Request, caller: Caller, requestID: String, route: Route, parameter: String,
+        issuerPath: IssuerPath = .root
+    ) {
         self.request = request
         self.caller = caller
         self.requestID = requestID
         self.route = route
         self.parameter = parameter
+        self.issuerPath = issuerPath
     }
 
     /// The actor and address for the audit trail.
@@ -121,10 +127,17 @@ enum RequestProblem: Error, Hashable, Sendable {
     case subjectRefused(RefusalReason)
     /// An authorization request is refused (RFC 6749 section 4.1.2.1).
     case authorization(ErrorCode, _ detail: String)
+    /// An authorization request of a client is refused for that reason; what the client sent and what was expected are for the log.
+    indirect case refused(ClientRefusal, RequestProblem)
     /// The page that sent the form is not one of this server.
     case crossSite
     /// The page needs https.
     case needsTLS
     /// The console is not reached by this name.
     case unknownHost
+}
+
+extension RequestProblem {
+    /// The problem without what the client sent.
+    var plain: RequestProblem { if case .refused(_, let problem) = self { problem.plain } else { self } }
 }

@@ -161,6 +161,27 @@ struct Members {
         return scope
     }
 
+    /// The scope of a client's registration; nil when it is absent.
+    func registeredScope(_ name: String) throws -> Scope? {
+        guard let text = try string(name) else { return nil }
+        guard let scope = Scope(registered: text) else { throw ServiceError.invalidScope }
+        return scope
+    }
+
+    /// The claims that scopes bring, an object of lists of strings; nil when it is absent.
+    func scopeClaims(_ name: String) throws -> ScopeClaims? {
+        guard let value = values[name] else { return nil }
+        guard case .object(let members) = value else { throw refused(name, "must be an object of arrays of strings") }
+        let names = try members.mapValues { value in
+            let names = value.elements.compactMap(\.string)
+            guard value == .array(names.map { .string($0) }) else {
+                throw refused(name, "must be an object of arrays of strings")
+            }
+            return names
+        }
+        do throws(ScopeClaims.Problem) { return try ScopeClaims(names) } catch { throw refused(name, error.detail) }
+    }
+
     /// A JWK set of a client's public keys; nil when it is absent or null.
     func keys(_ name: String) throws -> ClientKeys? {
         guard let value = values[name] else { return nil }
@@ -170,12 +191,13 @@ struct Members {
         }
     }
 
-    /// The claims of a user: nil when absent, `.some(nil)` for null. An empty object also removes the claims.
-    func claims(_ name: String) throws -> UserClaims?? {
+    /// The claims of a user in the body of a call: nil when absent, `.some(nil)` for null. An empty object also removes the claims.
+    func claims(_ name: String, in call: Call) throws -> UserClaims?? {
         switch values[name] {
         case nil: return nil
         case .null: return .some(nil)
         case .object(let members):
+            guard StrictJSON.keepsNumbers(call.request.body) else { throw refused(name, UserClaims.inexactNumbers) }
             do throws(UserClaims.Problem) { return .some(try UserClaims(members)) } catch {
                 throw refused(name, error.detail)
             }

@@ -80,10 +80,7 @@ final class RouteTable: Sendable {
 
     /// Finds the route of `request`, or a fixed answer.
     func find(_ request: Request) -> Finding {
-        guard request.method.isKnown else {
-            return .refused(
-                Problem(.notImplemented, code: "method_not_implemented", detail: "The method is unknown."))
-        }
+        guard request.method.isKnown else { return findForwardAuthentication(request.target.path) }
         if request.target.form == .asterisk {
             return .fixed(Response(status: .noContent, fields: ["Allow": allMethods]))
         }
@@ -95,6 +92,16 @@ final class RouteTable: Sendable {
             return .route(route, parameter: "")
         }
         return .refused(Problem(.notFound, code: "not_found", detail: "There is nothing at this path."))
+    }
+
+    /// Finds the route of a request with a method that this server does not have, such as `REPORT` (RFC 3253). At the routes of
+    /// forward authentication the method is that of the proxied request.
+    private func findForwardAuthentication(_ path: String) -> Finding {
+        let route =
+            exactResource(path)?.routes.first(where: \.isForwardAuthentication)
+            ?? prefixes.first { path.hasPrefix($0.prefix) }?.route
+        if let route, route.isForwardAuthentication { return .route(route, parameter: "") }
+        return .refused(Problem(.notImplemented, code: "method_not_implemented", detail: "The method is unknown."))
     }
 
     private func exactResource(_ path: String) -> Resource? {

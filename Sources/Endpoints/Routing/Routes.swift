@@ -23,7 +23,7 @@ extension Route {
             .open { try await $0.authorizeByBackchannel($1) }),
         Route(.get, Endpoints.jwksPath, .open { endpoints, _ in try await endpoints.jwks() }),
         Route(.get, Endpoints.metadataPath, .immediate { try $0.serverMetadata() }),
-        Route(.get, "/.well-known/openid-configuration", .immediate { try $0.serverMetadata() }),
+        Route(.get, Endpoints.openIDMetadataPath, .immediate { try $0.serverMetadata() }),
     ]
 
     /// The login on the server's page (OpenID Connect Core, RFC 9126).
@@ -47,6 +47,8 @@ extension Route {
         Route(
             .get, "/login/phone/{id}/events", errorFormat: .page, .openStreaming { try await $0.followPhoneLogin($1) }),
         Route(.post, "/login/phone/{id}/finish", errorFormat: .page, .open { try await $0.finishPhoneLogin($1) }),
+        Route(.get, "/login/app", errorFormat: .page, .open { try await $0.showAppLogin($1) }),
+        Route(.post, "/login/app", errorFormat: .page, .open { try await $0.signInByApp($1) }),
         Route(.get, "/login/return", errorFormat: .page, .open { try await $0.returnFromPhone($1) }),
         Route(.get, "/l/{code}", errorFormat: .page, .open { try $0.explainPhoneLink($1) }),
         Route(.get, "/L/{code}", errorFormat: .page, .open { try $0.explainPhoneLink($1) }),
@@ -79,7 +81,7 @@ extension Route {
         Route(.post, "/device/decision", errorFormat: .page, .open { try await $0.decideOnDevice($1) }),
         Route(.get, "/reset", errorFormat: .page, .open { try await $0.showReset($1) }),
         Route(.post, "/reset", errorFormat: .page, .open { try await $0.resetOnPage($1) }),
-        Route(.get, "/.well-known/change-password", .immediate { $0.changePasswordPage() }),
+        Route(.get, Endpoints.changePasswordPath, .immediate { $0.changePasswordPage() }),
     ]
 
     /// The scopes of calls that change a stream, and of calls that read it.

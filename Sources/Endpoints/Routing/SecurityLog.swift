@@ -9,13 +9,26 @@ extension Endpoints {
     /// Logs the error of a call with a level by its severity.
     func log(_ error: any Error, _ status: Status, _ call: Call) {
         let (level, cause) = Self.severity(error)
-        logger.log(
-            level, status.code >= 500 ? "request failed" : "request refused",
-            [
-                "request_id": .string(call.requestID), "route": .string(call.route.name),
-                "status": .int(status.code), "cause": .string(cause), "actor": .string(call.actor),
-                "remote_address": .string(call.caller.remoteAddress ?? "local"),
-            ])
+        var fields: LogFields = [
+            "request_id": .string(call.requestID), "route": .string(call.route.name),
+            "status": .int(status.code), "cause": .string(cause), "actor": .string(call.actor),
+            "remote_address": .string(call.caller.remoteAddress ?? "local"),
+        ]
+        if let refusal = Self.clientRefusal(error) {
+            if let id = refusal.clientID { fields.append("client_id", .string(id)) }
+            fields.append("sent", .string(refusal.sent))
+            fields.append("expected", .string(refusal.expected))
+        }
+        logger.log(level, status.code >= 500 ? "request failed" : "request refused", fields)
+    }
+
+    /// What a refused client sent and what was expected.
+    private static func clientRefusal(_ error: any Error) -> ClientRefusal? {
+        switch error {
+        case let error as ServiceError: error.clientRefusal
+        case RequestProblem.refused(let refusal, _): refusal
+        default: nil
+        }
     }
 
     private static func severity(_ error: any Error) -> (LogLevel, cause: String) {
@@ -23,6 +36,7 @@ extension Endpoints {
         case let error as ServiceError: severity(error)
         case let problem as RequestProblem:
             switch problem {
+            case .refused(_, let problem): (.info, severity(problem).cause)
             case .unknownAdminKey: (.notice, "unknown_admin_key")
             case .insufficientScope: (.notice, "insufficient_scope")
             case .unauthenticated: (.info, "unauthenticated")
@@ -72,6 +86,8 @@ extension Endpoints {
         case .proofMissing: (.info, "proof missing")
         case .unproven(let problem): (.info, "proof \(problem.rawValue)")
         case .invalidClient: (.info, "invalid_client")
+        case .clientRefused(let refusal):
+            (.info, refusal.code == .invalidGrant ? "invalid_grant" : "invalid_client")
         case .loginMethodRefused(let method): (.info, "login_method_not_allowed \(method.rawValue)")
         case .unauthorizedClient, .grantClosed: (.info, "unauthorized_client")
         case .invalidScope: (.info, "invalid_scope")

@@ -46,7 +46,9 @@ public struct AccountHeader: Sendable {
             """
         }
         let header: HTML =
-            events.map { path in "<header class=\"top\" data-events=\"\(path)\">" } ?? "<header class=\"top\">"
+            events.map { path in
+                "<header class=\"top\" data-events=\"\(path)\" data-logout=\"\(PagePath.logout)\">"
+            } ?? "<header class=\"top\">"
         return """
             \(header)<div class="account"><span class="avatar" aria-hidden="true">\(name.initial)</span>
             <span class="who">\(name)</span>

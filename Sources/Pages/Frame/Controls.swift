@@ -50,6 +50,16 @@ enum Controls {
         case primary, secondary, danger
     }
 
+    /// What the developers of an app need to know, closed at first.
+    static func details(_ detail: String?, _ requestID: String?, _ words: any Words) -> HTML {
+        """
+        <details><summary>\(words.forDevelopers)</summary>
+        \(detail.map { "<p lang=\"en\">\(DisplayName($0, max: 300))</p>\n" as HTML })\
+        \(requestID.map { "<p>\(words.requestID): <code>\(DisplayName($0))</code></p>\n" as HTML })</details>
+
+        """
+    }
+
     /// A link.
     static func link(_ path: PagePath, _ label: String) -> HTML { "<a href=\"\(path)\">\(label)</a>" }
 

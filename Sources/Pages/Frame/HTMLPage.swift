@@ -7,7 +7,7 @@ public protocol HTMLPage: Sendable {
 }
 
 extension HTMLPage {
-    /// The page as a response with the fields of `PageHeaders`.
+    /// The page as a response with the fields of `PageHeaders`, whose body `PagePath.place` completes.
     ///
     /// - Parameter targets: where the answers to the forms of this page may redirect to: the validated redirect URI of the
     ///   request, and the hops that its client registered.
@@ -16,7 +16,7 @@ extension HTMLPage {
     ) -> Response {
         Response(
             status: status, fields: PageHeaders.fields(in: language, submittingTo: targets),
-            body: html(in: language).bytes)
+            body: html(in: language).marked)
     }
 }
 

@@ -74,12 +74,7 @@ public struct ErrorPage: HTMLPage {
 
     private func details(_ words: any Words) -> HTML? {
         guard detail != nil || requestID != nil else { return nil }
-        return """
-            <details><summary>\(words.forDevelopers)</summary>
-            \(detail.map { "<p lang=\"en\">\(DisplayName($0, max: 300))</p>\n" as HTML })\
-            \(requestID.map { "<p>\(words.requestID): <code>\(DisplayName($0))</code></p>\n" as HTML })</details>
-
-            """
+        return Controls.details(detail, requestID, words)
     }
 }
 

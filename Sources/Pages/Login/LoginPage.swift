@@ -66,6 +66,8 @@ public struct LoginPage: HTMLPage {
     public var passkey: String?
     /// Whether the page asks for username and password.
     public var asksForPassword: Bool
+    /// What the name beside the password may be.
+    public var names: Names
     /// The username to begin with: from `login_hint`, or from the form that was refused.
     public var username: String
     /// Whether the box "Keep me signed in" is ticked; nil: the client does not allow it.
@@ -84,7 +86,8 @@ public struct LoginPage: HTMLPage {
     /// A login page.
     public init(
         app: PageApp?, form: FormState, account: RecognizedAccount? = nil, choice: RecognizedAccount? = nil,
-        passkey: String? = nil, asksForPassword: Bool = true, username: String = "", remember: Bool? = nil,
+        passkey: String? = nil, asksForPassword: Bool = true, names: Names = .both, username: String = "",
+        remember: Bool? = nil,
         forgotPassword: PageURL? = nil, providers: [Provider] = [], offersPhone: Bool = false,
         message: Message? = nil, isWithoutTLS: Bool = false
     ) {
@@ -94,6 +97,7 @@ public struct LoginPage: HTMLPage {
         self.choice = choice
         self.passkey = passkey
         self.asksForPassword = asksForPassword
+        self.names = names
         self.username = username
         self.remember = remember
         self.forgotPassword = forgotPassword
@@ -188,7 +192,8 @@ public struct LoginPage: HTMLPage {
                 """
             }
             ?? TextField(
-                field: .username, label: words.username, value: username, autocomplete: autocomplete, isWrong: isWrong
+                field: .username, label: names.label(words), value: username, autocomplete: autocomplete,
+                isWrong: isWrong
             ).html
         let password = TextField(
             field: .password, label: words.password, type: "password", autocomplete: "current-password",
@@ -216,5 +221,20 @@ public struct LoginPage: HTMLPage {
         }
         let phone = Controls.form(.loginPhone, form, Controls.button(words.useYourPhone, .secondary))
         return HTML(offersPhone ? links + [phone] : links)
+    }
+}
+
+extension LoginPage {
+    /// What the name beside the password may be. The label promises no address that is not confirmed.
+    public enum Names: String, CaseIterable, Sendable {
+        case username, email, both
+
+        func label(_ words: any Words) -> String {
+            switch self {
+            case .username: words.usernameAlone
+            case .email: words.emailAddress
+            case .both: words.username
+            }
+        }
     }
 }

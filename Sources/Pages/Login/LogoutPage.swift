@@ -6,12 +6,15 @@ public struct LogoutPage: HTMLPage {
     public var form: FormState
     /// The name of the account.
     public var account: String
+    /// Why the browser will not go back to the app.
+    public var fault: RequestFault?
 
     /// A question.
-    public init(app: PageApp?, form: FormState, account: String) {
+    public init(app: PageApp?, form: FormState, account: String, fault: RequestFault? = nil) {
         self.app = app
         self.form = form
         self.account = account
+        self.fault = fault
     }
 
     /// The whole document.
@@ -28,6 +31,7 @@ public struct LogoutPage: HTMLPage {
                 <p class="lead">\(words.signOutBody(DisplayName(account)))</p>
                 \(Controls.form(.logout, form, Controls.button(words.signOut)))\
                 \(Controls.linkButton(stay, "\(words.staySignedIn)", .secondary))
+                \(fault?.html(words))
                 """
         ).html
     }
@@ -41,6 +45,8 @@ public struct SignedOutPage: HTMLPage {
     public var signIn: PageURL?
     /// What has ended.
     public var ending: Ending
+    /// Why the browser does not go back to the app.
+    public var fault: RequestFault?
 
     /// What has ended for the browser.
     public enum Ending: Sendable {
@@ -53,10 +59,13 @@ public struct SignedOutPage: HTMLPage {
     }
 
     /// A signed-out page.
-    public init(app: PageApp? = nil, signIn: PageURL? = nil, ending: Ending = .session) {
+    public init(
+        app: PageApp? = nil, signIn: PageURL? = nil, ending: Ending = .session, fault: RequestFault? = nil
+    ) {
         self.app = app
         self.signIn = signIn
         self.ending = ending
+        self.fault = fault
     }
 
     /// The whole document.
@@ -75,7 +84,26 @@ public struct SignedOutPage: HTMLPage {
                 <h1>\(title)</h1>
                 <p class="lead">\(body)</p>
                 \(Controls.linkButton(signIn ?? PageURL(.account), "\(words.signIn)", .secondary))
+                \(fault?.html(words))
                 """
         ).html
+    }
+}
+
+/// A fault in an app's request for a logout, which keeps the browser from going back to the app.
+public struct RequestFault: Sendable {
+    /// What the developers of the app need to know, as the API would say it in English.
+    public var detail: String
+    /// The id of the request in the log.
+    public var requestID: String
+
+    /// A fault.
+    public init(detail: String, requestID: String) {
+        self.detail = detail
+        self.requestID = requestID
+    }
+
+    func html(_ words: any Words) -> HTML {
+        "<p>\(words.noWayBackToApp)</p>\n" + Controls.details(detail, requestID, words)
     }
 }

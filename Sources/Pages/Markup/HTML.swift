@@ -6,18 +6,18 @@
 /// In a debug build the literals are followed by `HTMLContext`, which stops the program where a value is interpolated in a
 /// place for which its type is not escaped: outside quotes, as the name of an element, a text as the target of a link.
 public struct HTML: Sendable, ExpressibleByStringInterpolation {
-    /// UTF-8.
-    public private(set) var bytes: [UInt8]
+    /// UTF-8 with `PagePath.mark` before each path of this server.
+    private(set) var marked: [UInt8]
 
     /// Nothing.
-    public init() { bytes = [] }
+    public init() { marked = [] }
 
-    init(escaped bytes: [UInt8]) { self.bytes = bytes }
+    init(escaped bytes: [UInt8]) { marked = bytes }
 
     /// Markup as it stands in the source.
     public init(stringLiteral markup: StaticString) {
-        bytes = []
-        bytes.append(literal: markup)
+        marked = []
+        marked.append(literal: markup)
     }
 
     /// Markup with values.
@@ -25,20 +25,27 @@ public struct HTML: Sendable, ExpressibleByStringInterpolation {
         #if DEBUG
             precondition(stringInterpolation.context.takesMarkup, "a tag does not end in the literal that begins it")
         #endif
-        bytes = stringInterpolation.bytes
+        marked = stringInterpolation.bytes
     }
 
-    /// The markup as text.
+    /// UTF-8, for a server at the root of its host.
+    public var bytes: [UInt8] {
+        var bytes = marked
+        PagePath.place(&bytes, below: "")
+        return bytes
+    }
+
+    /// The markup as text, for a server at the root of its host.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Whether there is nothing.
-    public var isEmpty: Bool { bytes.isEmpty }
+    public var isEmpty: Bool { marked.isEmpty }
 
     /// One piece after the other.
-    public static func + (left: HTML, right: HTML) -> HTML { HTML(escaped: left.bytes + right.bytes) }
+    public static func + (left: HTML, right: HTML) -> HTML { HTML(escaped: left.marked + right.marked) }
 
     /// The pieces, one after the other.
-    public init(_ pieces: [HTML]) { bytes = Array(pieces.map(\.bytes).joined()) }
+    public init(_ pieces: [HTML]) { marked = Array(pieces.map(\.marked).joined()) }
 }
 
 extension HTML {
@@ -78,7 +85,7 @@ extension HTML {
         /// Appends markup.
         public mutating func appendInterpolation(_ html: HTML) {
             check(\.takesMarkup)
-            bytes += html.bytes
+            bytes += html.marked
         }
 
         /// Appends markup, or nothing.
@@ -94,12 +101,14 @@ extension HTML {
         /// Appends a path of this server as the value of an attribute.
         public mutating func appendInterpolation(_ path: PagePath) {
             check(\.takesPath)
+            bytes.append(PagePath.mark)
             bytes.append(escaping: path.text)
         }
 
         /// Appends an address as the target of a link.
         public mutating func appendInterpolation(_ url: PageURL) {
             check(\.takesURL)
+            if url.isPath { bytes.append(PagePath.mark) }
             bytes.append(escaping: url.text)
         }
 

@@ -23,7 +23,9 @@ struct HTMLContext {
     }
 
     /// The attributes whose value is an address.
-    private static let addresses: Set = ["href", "src", "action", "formaction", "data-events", "data-image"]
+    private static let addresses: Set = [
+        "href", "src", "action", "formaction", "data-events", "data-image", "data-logout",
+    ]
 
     private var state = State.content
     private var attributeBytes: [UInt8] = []

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import HTTP
 
 /// A path of this server, with its query: what a form submits to, where an image or a link of our own lies. It begins
@@ -14,8 +15,7 @@ public struct PagePath: Hashable, Sendable {
     public init(_ path: StaticString, _ query: KeyValuePairs<StaticString, String> = [:]) {
         let path = "\(path)"
         precondition(Self.isPath(path), "a path of this server")
-        let pairs = query.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
-        text = pairs.isEmpty ? path : path + "?" + pairs
+        text = path + Self.suffix(query)
     }
 
     /// A path that was received or configured; nil if it is none of this server's: it does not begin with exactly one slash,
@@ -25,10 +25,16 @@ public struct PagePath: Hashable, Sendable {
         text = path
     }
 
-    /// The path with one more segment, percent-encoded. An empty or a dot segment becomes `_`, because browsers resolve these.
-    public func appending(_ segment: String) -> PagePath {
+    /// The path with one more segment, percent-encoded, and with a query. An empty or a dot segment becomes `_`, because
+    /// browsers resolve these.
+    public func appending(_ segment: String, _ query: KeyValuePairs<StaticString, String> = [:]) -> PagePath {
         let isResolved = ["", ".", ".."].contains(segment)
-        return PagePath(text: text + "/" + (isResolved ? "_" : PercentEncoding.encode(segment)))
+        return PagePath(
+            text: text + "/" + (isResolved ? "_" : PercentEncoding.encode(segment)) + Self.suffix(query))
+    }
+
+    private static func suffix(_ query: KeyValuePairs<StaticString, String>) -> String {
+        query.isEmpty ? "" : "?" + query.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
     }
 
     private static func isPath(_ text: String) -> Bool {
@@ -37,8 +43,38 @@ public struct PagePath: Hashable, Sendable {
 }
 
 extension PagePath {
+    /// The byte before each path in the body of a page. UTF-8 has no such byte, so that no text has one.
+    static let mark: UInt8 = 0xFF
+
+    /// Replaces the mark before each path in the body of a page by `base`, the path below which browsers see this server:
+    /// `/auth`, or nothing. `Endpoints` does so for every page that it answers.
+    public static func place(_ body: inout [UInt8], below base: String) {
+        guard var mark = nextMark(body, 0) else { return }
+        var (placed, start) = ([UInt8](), 0)
+        placed.reserveCapacity(body.count + 64 * base.utf8.count)
+        while true {
+            placed += body[start..<mark]
+            placed += base.utf8
+            start = mark + 1
+            guard let next = nextMark(body, start) else { break }
+            mark = next
+        }
+        body = placed + body[start...]
+    }
+
+    private static func nextMark(_ bytes: [UInt8], _ start: Int) -> Int? {
+        unsafe bytes.withUnsafeBytes { all in
+            guard let base = all.baseAddress, start < all.count,
+                let found = unsafe memchr(base + start, Int32(mark), all.count - start)
+            else { return nil }
+            return unsafe UnsafeRawPointer(found) - base
+        }
+    }
+
     /// Shows the login page (GET).
     public static let login = PagePath("/login")
+    /// Shows the login page of a sealed request (GET).
+    public static func loginPage(_ sealed: String) -> PagePath { PagePath("/login", ["r": sealed]) }
     /// Takes username and password.
     public static let loginPassword = PagePath("/login/password")
     /// Takes the assertion of a passkey.
@@ -51,6 +87,8 @@ extension PagePath {
     public static let loginProvider = PagePath("/login/provider")
     /// Begins a login with the phone.
     public static let loginPhone = PagePath("/login/phone")
+    /// Signs a browser in by the nonce of a login inside an app.
+    public static let loginApp = PagePath("/login/app")
     /// Ends a session that a phone has let in and that its user does not know.
     public static let notMe = PagePath("/not-me")
     /// Asks for and takes the user code of RFC 8628.

@@ -6,11 +6,14 @@ public struct PageURL: Hashable, Sendable {
     /// What `form-action` of a Content Security Policy allows for this address, for example `https://app.example:8443`,
     /// `com.example.app:`, or `http:` for a loopback address, because CSP has no syntax for `[::1]`. `'self'` for a path.
     public let formSource: String
+    /// Whether it is a path of this server.
+    let isPath: Bool
 
     /// A path of this server.
     public init(_ path: PagePath) {
         text = path.text
         formSource = "'self'"
+        isPath = true
     }
 
     /// An absolute URL; nil if it has another scheme, user information, or characters outside RFC 3986.
@@ -35,6 +38,7 @@ public struct PageURL: Hashable, Sendable {
             formSource = "\(scheme):"
         }
         self.text = text
+        isPath = false
     }
 
     /// Schemes that run script, read files or leave the way of OAuth. The schemes of apps are whatever else there is.

@@ -13,6 +13,25 @@ extension EnglishWords {
     var invitationWarning: String {
         "An invitation works once and for one phone. Do not pass the code or the link on."
     }
+    var appLoginTitle: String { "Continue in this browser" }
+    var appLoginBody: String { "Your app has opened this page to sign you in here." }
+    var appLoginCode: String { "Code from the app" }
+    var appLoginCodeHint: String { "What comes after the # in the link that the app has opened." }
+    var appLoginContinue: String { "Continue" }
+    var appLoginTooLate: String {
+        "The link is too old, or was used before. Go back to the app, and open the page again."
+    }
+    func appLoginQuestion(_ account: DisplayName) -> HTML { "The app signs this browser in as \(account)." }
+    var appLoginWarning: String {
+        "Did somebody send you this link? Then close this page, or you will use that person’s account."
+    }
+    func appLoginOther(_ account: DisplayName) -> HTML {
+        """
+        This browser is signed in as \(account), and the app to another account. Sign out here first, and open the page \
+        from the app again.
+        """
+    }
+
     var otherBrowserTitle: String { "Go back to where you began" }
     var otherBrowserBody: String {
         "This sign-in began in another browser, or is over, so nothing was signed in here. Begin again in this browser."

@@ -26,7 +26,9 @@ struct EnglishWords: Words {
 
 extension EnglishWords {
     func signIn(to app: DisplayName) -> HTML { "Sign in to \(app)" }
-    var username: String { "Username or e-mail address" }
+    var username: String { "Username or confirmed e-mail address" }
+    var usernameAlone: String { "Username" }
+    var emailAddress: String { "Confirmed e-mail address" }
     var password: String { "Password" }
     var keepMeSignedIn: String { "Keep me signed in" }
     var forgotPassword: String { "Forgot password?" }
@@ -62,6 +64,7 @@ extension EnglishWords {
     var signedOutBody: String { "This browser no longer has access to your account." }
     var notSignedIn: String { "This browser is not signed in" }
     var notSignedInBody: String { "An app that you use stays signed in until you sign out in the app." }
+    var noWayBackToApp: String { "The app that sent you here made a mistake, so this page cannot lead back to it." }
     var signedOutWithPhone: String {
         "This browser was signed in with your phone, and the phone has signed out. So has this browser."
     }

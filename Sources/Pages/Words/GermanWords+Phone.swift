@@ -13,6 +13,25 @@ extension GermanWords {
     var invitationWarning: String {
         "Eine Einladung gilt einmal und für ein Telefon. Geben Sie den Code oder Link nicht weiter."
     }
+    var appLoginTitle: String { "In diesem Browser weiter" }
+    var appLoginBody: String { "Ihre App hat diese Seite geöffnet, um Sie hier anzumelden." }
+    var appLoginCode: String { "Code aus der App" }
+    var appLoginCodeHint: String { "Was in dem Link, den die App geöffnet hat, hinter dem # steht." }
+    var appLoginContinue: String { "Weiter" }
+    var appLoginTooLate: String {
+        "Der Link ist zu alt oder schon verbraucht. Gehen Sie in die App zurück, und öffnen Sie die Seite noch einmal."
+    }
+    func appLoginQuestion(_ account: DisplayName) -> HTML { "Die App meldet diesen Browser als \(account) an." }
+    var appLoginWarning: String {
+        "Hat Ihnen jemand diesen Link geschickt? Dann schließen Sie die Seite, sonst benutzen Sie ein fremdes Konto."
+    }
+    func appLoginOther(_ account: DisplayName) -> HTML {
+        """
+        Dieser Browser ist als \(account) angemeldet, und die App mit einem anderen Konto. Melden Sie sich hier zuerst \
+        ab, und öffnen Sie die Seite noch einmal aus der App.
+        """
+    }
+
     var otherBrowserTitle: String { "Zurück zum Anfang" }
     var otherBrowserBody: String {
         "Diese Anmeldung begann in einem anderen Browser oder ist vorbei. Beginnen Sie in diesem Browser noch einmal."

@@ -26,7 +26,9 @@ struct GermanWords: Words {
 
 extension GermanWords {
     func signIn(to app: DisplayName) -> HTML { "Anmelden bei \(app)" }
-    var username: String { "Benutzername oder E-Mail-Adresse" }
+    var username: String { "Benutzername oder bestätigte E-Mail-Adresse" }
+    var usernameAlone: String { "Benutzername" }
+    var emailAddress: String { "Bestätigte E-Mail-Adresse" }
     var password: String { "Passwort" }
     var keepMeSignedIn: String { "Angemeldet bleiben" }
     var forgotPassword: String { "Passwort vergessen?" }
@@ -74,6 +76,9 @@ extension GermanWords {
     var signedOutBody: String { "Dieser Browser hat keinen Zugang mehr zu Ihrem Konto." }
     var notSignedIn: String { "Dieser Browser ist nicht angemeldet" }
     var notSignedInBody: String { "Eine App bleibt angemeldet, bis Sie sich in der App abmelden." }
+    var noWayBackToApp: String {
+        "Die App, die Sie hierher geschickt hat, hat einen Fehler gemacht. Darum führt diese Seite nicht zu ihr zurück."
+    }
     var signedOutWithPhone: String {
         "Dieser Browser war mit Ihrem Telefon angemeldet. Das Telefon hat sich abgemeldet, und der Browser mit ihm."
     }

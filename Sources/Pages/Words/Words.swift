@@ -40,6 +40,8 @@ protocol CommonWords: Sendable {
 protocol LoginWords {
     func signIn(to app: DisplayName) -> HTML
     var username: String { get }
+    var usernameAlone: String { get }
+    var emailAddress: String { get }
     var password: String { get }
     var keepMeSignedIn: String { get }
     var forgotPassword: String { get }
@@ -73,6 +75,7 @@ protocol LoginWords {
     var notSignedIn: String { get }
     var notSignedInBody: String { get }
     var signedOutWithPhone: String { get }
+    var noWayBackToApp: String { get }
 
     var newPasswordTitle: String { get }
     var newPassword: String { get }
@@ -115,6 +118,16 @@ protocol PhoneWords {
 
 /// The pages to which the links of a login with the phone lead.
 protocol PhoneLinkWords {
+    var appLoginTitle: String { get }
+    var appLoginBody: String { get }
+    var appLoginCode: String { get }
+    var appLoginCodeHint: String { get }
+    var appLoginContinue: String { get }
+    var appLoginTooLate: String { get }
+    func appLoginQuestion(_ account: DisplayName) -> HTML
+    var appLoginWarning: String { get }
+    func appLoginOther(_ account: DisplayName) -> HTML
+
     var linkTitle: String { get }
     var linkBody: String { get }
     var linkWarning: String { get }

@@ -21,6 +21,10 @@ enum LoginSQL {
         Statement("SELECT \(columns) FROM logins WHERE \(isOnPage) AND browser_session_id = $1::uuid", id)
     }
 
+    static func select(continuing id: Identifier<Session>) -> Statement {
+        Statement("SELECT \(columns) FROM logins WHERE continued_session_id = $1::uuid ORDER BY id", id)
+    }
+
     static func select(letInBy id: Identifier<Session>) -> Statement {
         Statement("SELECT \(columns) FROM logins WHERE phone_login_id = $1::uuid", id)
     }
@@ -36,8 +40,8 @@ enum LoginSQL {
     static func selectWithIDToken(after id: Identifier<Session>?, limit: Int) -> Statement {
         Statement(
             """
-            SELECT id, client_id FROM logins
-            WHERE ($1::uuid IS NULL OR id > $1::uuid) AND kind IN ('authorize', 'backchannel')
+            SELECT id, coalesce(continued_session_id, id), client_id FROM logins
+            WHERE ($1::uuid IS NULL OR id > $1::uuid) AND kind <> 'enrolment'
             ORDER BY id LIMIT $2::bigint
             """, id, limit)
     }
@@ -51,9 +55,10 @@ enum LoginSQL {
     static func updateCode(of login: Login) -> Statement {
         Statement(
             """
-            UPDATE logins SET code_hash = $2::bytea, code_request = $3::bytea, code_used_at = $4::bigint
+            UPDATE logins SET code_hash = $2::bytea, code_request = $3::bytea, code_used_at = $4::bigint,
+                continued_session_id = $5::uuid
             WHERE id = $1::uuid
-            """, login.id, login.codeHash, login.codeRequest, login.codeUsedAt)
+            """, login.id, login.codeHash, login.codeRequest, login.codeUsedAt, login.continuedID)
     }
 
     static func cancelCodes(of userID: Identifier<User>, client: String?) -> Statement {
@@ -73,7 +78,7 @@ enum LoginSQL {
                 WHERE l.started_at < $1::bigint
                 AND NOT EXISTS (SELECT 1 FROM logins o WHERE o.phone_login_id = l.id)
                 AND NOT EXISTS (
-                    SELECT 1 FROM sessions s WHERE s.id = l.id AND (
+                    SELECT 1 FROM sessions s WHERE s.id = coalesce(l.continued_session_id, l.id) AND (
                         s.ended_at IS NULL
                         AND (l.browser_session_id IS NOT NULL OR l.history = 'LOGGED_IN')
                         OR EXISTS (

@@ -48,6 +48,16 @@ enum SessionSQL {
     private static let selectingAll = Template(
         "SELECT \(SessionColumns.all.list) FROM sessions WHERE id = ANY ($1::uuid[])")
 
+    /// The newest sessions that phones have let in with a key.
+    static func selectLetIn(withKey thumbprint: String, limit: Int) -> Statement {
+        Statement(
+            """
+            SELECT \(SessionColumns.all.list) FROM sessions
+            WHERE key_thumbprint = $1::text AND authentication_methods = 'phone'
+            ORDER BY started_at DESC, id DESC LIMIT $2::bigint
+            """, thumbprint, limit)
+    }
+
     /// The one session without an end on an installation, if any; locked.
     static func selectLivingForUpdate(at place: SessionPlace) -> Statement {
         Statement(selectingLivingForUpdate, place.userID, place.clientID, place.deviceID)

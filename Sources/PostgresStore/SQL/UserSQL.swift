@@ -36,10 +36,11 @@ enum UserSQL {
     private static let selectingForUpdate = Template("\(selectingByID.text) FOR NO KEY UPDATE")
     private static let selectingByName = Template("\(selecting) WHERE username_key = $1::text")
 
-    /// Up to `limit` users, in no order, that have an address as username or as verified address.
-    static func selectMeant(by key: String, limit: Int) -> Statement {
+    /// Up to `limit` users, in no order, with a username or a verified address.
+    static func selectMeant(by key: String, _ emailKey: String?, limit: Int) -> Statement {
         Statement(
-            "\(selecting) WHERE username_key = $1::text OR verified_email_key = $1::text LIMIT $2::bigint", key, limit)
+            "\(selecting) WHERE username_key = $1::text OR verified_email_key = $2::text LIMIT $3::bigint", key,
+            emailKey, limit)
     }
 
     /// Anonymous users after an id, by the index of anonymous users.
@@ -79,7 +80,7 @@ enum UserSQL {
             \(selecting)
             WHERE username_key > $1::text AND ($2::text IS NULL OR username_key LIKE $3::text
                 OR lower(email COLLATE "C") LIKE lower($2::text COLLATE "C")
-                OR lower(display_name COLLATE "C") LIKE lower($2::text COLLATE "C"))
+                OR lower(names COLLATE "C") LIKE lower($2::text COLLATE "C"))
             ORDER BY username_key LIMIT $4::bigint
             """, key, pattern.text, pattern.key, limit)
     }

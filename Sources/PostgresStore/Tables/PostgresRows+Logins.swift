@@ -10,6 +10,10 @@ extension PostgresRows {
         all(LoginSQL.select(browser: id), LoginSQL.read)
     }
 
+    func logins(continuing id: Identifier<Session>) -> Answer<[Login]> {
+        all(LoginSQL.select(continuing: id), LoginSQL.read)
+    }
+
     func logins(letInBy id: Identifier<Session>) -> Answer<[Login]> { all(LoginSQL.select(letInBy: id), LoginSQL.read) }
 
     func logins(after id: Identifier<Session>?, limit: Int) -> Answer<[Login]> {
@@ -18,7 +22,7 @@ extension PostgresRows {
 
     func idTokenLogins(after id: Identifier<Session>?, limit: Int) -> Answer<[ClientLogin]> {
         all(LoginSQL.selectWithIDToken(after: id, limit: limit)) { (row) throws(CorruptRow) in
-            ClientLogin(id: try row.identifier(), clientID: row.text())
+            ClientLogin(id: try row.identifier(), sessionID: try row.identifier(), clientID: row.text())
         }
     }
 

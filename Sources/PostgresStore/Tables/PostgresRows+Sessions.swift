@@ -12,6 +12,10 @@ extension PostgresRows {
         all(SessionSQL.selectAll(ArrayParameter(ids)), SessionSQL.read)
     }
 
+    func sessions(letInWithKey thumbprint: String, limit: Int) -> Answer<[Session]> {
+        all(SessionSQL.selectLetIn(withKey: thumbprint, limit: limit), SessionSQL.read)
+    }
+
     func livingSessions(at places: [SessionPlace]) -> Answer<[Session]> {
         all(SessionSQL.selectLiving(at: places), SessionSQL.read)
     }

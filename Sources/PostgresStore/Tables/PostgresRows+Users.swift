@@ -14,8 +14,8 @@ extension PostgresRows {
         return all(UserSQL.select(ArrayParameter(ids), keys), UserSQL.read)
     }
 
-    func users(withAddress key: String, limit: Int) -> Answer<[User]> {
-        all(UserSQL.selectMeant(by: key, limit: limit), UserSQL.read)
+    func users(named key: String, orAddress emailKey: String?, limit: Int) -> Answer<[User]> {
+        all(UserSQL.selectMeant(by: key, emailKey, limit: limit), UserSQL.read)
     }
 
     func users(matching query: String?, after key: String, limit: Int) -> Answer<[User]> {

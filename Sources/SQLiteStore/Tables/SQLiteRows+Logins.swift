@@ -11,15 +11,19 @@ private enum LoginRow {
         "SELECT \(columns) FROM logins WHERE browser_session_id = ? AND kind = 'authorize' AND code_expires_at IS NOT NULL"
     )
     static let selectByPhoneLogin = Query("SELECT \(columns) FROM logins WHERE phone_login_id = ?")
+    static let selectContinuing = Query(
+        "SELECT \(columns) FROM logins WHERE continued_session_id = ? ORDER BY id")
     static let selectInOrder = Query(
         "SELECT \(columns) FROM logins WHERE id > ? AND state IS NULL ORDER BY id LIMIT ?")
     static let selectWithIDToken = Query(
         """
-        SELECT id, client_id FROM logins WHERE id > ? AND kind IN ('authorize', 'backchannel') ORDER BY id LIMIT ?
+        SELECT id, coalesce(continued_session_id, id), client_id FROM logins
+        WHERE id > ? AND kind <> 'enrolment' ORDER BY id LIMIT ?
         """)
     static let selectByCode = Query("SELECT \(columns) FROM logins WHERE code_hash = ?")
     static let insert = Query(inserting: nil, LoginColumns.all, into: "logins")
-    static let updateCode = Query("UPDATE logins SET code_hash = ?, code_request = ?, code_used_at = ? WHERE id = ?")
+    static let updateCode = Query(
+        "UPDATE logins SET code_hash = ?, code_request = ?, code_used_at = ?, continued_session_id = ? WHERE id = ?")
     static let cancelCodes = Query(
         """
         UPDATE logins SET code_hash = NULL
@@ -31,7 +35,7 @@ private enum LoginRow {
             SELECT number FROM logins l
             WHERE l.started_at < ? AND NOT EXISTS (SELECT 1 FROM logins o WHERE o.phone_login_id = l.id)
             AND NOT EXISTS (
-                SELECT 1 FROM sessions s WHERE s.id = l.id AND (
+                SELECT 1 FROM sessions s WHERE s.id = coalesce(l.continued_session_id, l.id) AND (
                     s.ended_at IS NULL AND (l.browser_session_id IS NOT NULL OR l.history = 'LOGGED_IN')
                     OR EXISTS (
                         SELECT 1 FROM clients c WHERE c.id = l.client_id AND c.backchannel_logout_uri IS NOT NULL
@@ -63,6 +67,12 @@ extension SQLiteRows {
         }
     }
 
+    func logins(continuing id: Identifier<Session>) -> Answer<[Login]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(LoginRow.selectContinuing, id, read: LoginRow.read)
+        }
+    }
+
     func logins(letInBy id: Identifier<Session>) -> Answer<[Login]> {
         answer { (connection) throws(DatabaseError) in
             try connection.all(LoginRow.selectByPhoneLogin, id, read: LoginRow.read)
@@ -78,7 +88,7 @@ extension SQLiteRows {
     func idTokenLogins(after id: Identifier<Session>?, limit: Int) -> Answer<[ClientLogin]> {
         answer { (connection) throws(DatabaseError) in
             try connection.all(LoginRow.selectWithIDToken, id?.bytes ?? [], limit) { (row) throws(CorruptRow) in
-                ClientLogin(id: try row.identifier(), clientID: row.text())
+                ClientLogin(id: try row.identifier(), sessionID: try row.identifier(), clientID: row.text())
             }
         }
     }
@@ -94,7 +104,7 @@ extension SQLiteRows {
     func update(_ login: Login) {
         perform { (connection) throws(DatabaseError) in
             try connection.execute(
-                LoginRow.updateCode, login.codeHash, login.codeRequest, login.codeUsedAt, login.id)
+                LoginRow.updateCode, login.codeHash, login.codeRequest, login.codeUsedAt, login.continuedID, login.id)
         }
     }
 

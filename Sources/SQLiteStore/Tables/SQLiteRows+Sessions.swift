@@ -20,6 +20,12 @@ extension SQLiteRows {
         }
     }
 
+    func sessions(letInWithKey thumbprint: String, limit: Int) -> Answer<[Session]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(SessionRow.selectLetIn, thumbprint, limit, read: SessionRow.readSession)
+        }
+    }
+
     func livingSessions(at places: [SessionPlace]) -> Answer<[Session]> {
         answer { (connection) throws(DatabaseError) in
             var sessions: [Session] = []

@@ -18,9 +18,9 @@ extension SQLiteRows {
         }
     }
 
-    func users(withAddress key: String, limit: Int) -> Answer<[User]> {
+    func users(named key: String, orAddress emailKey: String?, limit: Int) -> Answer<[User]> {
         answer { (connection) throws(DatabaseError) in
-            try connection.all(UserRow.selectMeant, key, limit) { (row) throws(CorruptRow) in
+            try connection.all(UserRow.selectMeant, key, emailKey, limit) { (row) throws(CorruptRow) in
                 try UserRow.read(&row).user
             }
         }

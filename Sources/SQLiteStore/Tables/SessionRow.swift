@@ -119,6 +119,13 @@ enum SessionRow {
     /// The read of one part of an export.
     static let selectInOrder = Query("SELECT \(columns) FROM sessions s WHERE s.id > ? ORDER BY s.id LIMIT ?")
 
+    /// The newest sessions that phones have let in with a key.
+    static let selectLetIn = Query(
+        """
+        SELECT \(columns) FROM sessions s WHERE s.key_thumbprint = ? AND s.authentication_methods = 'phone'
+        ORDER BY s.started_at DESC, s.number DESC LIMIT ?
+        """)
+
     static let selectByID = Query("SELECT \(columns) FROM sessions s WHERE s.id = ?")
 
     static let delete = Query("DELETE FROM sessions WHERE number = ?")

@@ -11,9 +11,9 @@ enum UserRow {
 
     static let selectByKey = Query("SELECT \(columns) FROM users u WHERE u.username_key = ?")
 
-    /// A few users, in no order, that have an address as username or as verified address.
+    /// A few users, in no order, with a username or a verified address.
     static let selectMeant = Query(
-        "SELECT \(columns) FROM users u WHERE u.username_key = ?1 OR u.verified_email_key = ?1 LIMIT ?2")
+        "SELECT \(columns) FROM users u WHERE u.username_key = ?1 OR u.verified_email_key = ?2 LIMIT ?3")
 
     /// Anonymous users after an id, by the index of anonymous users.
     static let selectAnonymous = Query(
@@ -42,7 +42,7 @@ enum UserRow {
         SELECT \(columns) FROM users u
         WHERE u.username_key > ?1
             AND (?2 IS NULL OR u.username_key LIKE ?3 ESCAPE '\\' OR u.email LIKE ?2 ESCAPE '\\'
-                OR u.display_name LIKE ?2 ESCAPE '\\')
+                OR u.names LIKE ?2 ESCAPE '\\')
         ORDER BY u.username_key LIMIT ?4
         """)
 

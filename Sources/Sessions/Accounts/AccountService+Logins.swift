@@ -6,7 +6,8 @@ extension AccountService {
         username: String, password: String, from origin: Origin
     ) async throws(ServiceError) -> User {
         try await passwords.user(
-            LoginAttempt(username: username, password: password, deviceID: nil, clientID: nil), from: origin)
+            LoginAttempt(username: username, names: .both, password: password, deviceID: nil, clientID: nil),
+            from: origin)
     }
 
     /// The user of an ID token, for the one call that must work without a valid token. The check creates no user, and marks the

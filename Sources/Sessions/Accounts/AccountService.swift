@@ -83,9 +83,7 @@ public final class AccountService: UseCase {
         // The device ID was chosen by the session on probation, which may have taken that of another device.
         let only = caller.isOnProbation(at: now) ? caller.id : nil
         if only != nil, caller.device.id != deviceID { throw .login(.barred) }
-        let found = try await inStore { () async throws(StoreError) in
-            try await store.sessions(of: caller.userID, onDevice: deviceID)
-        }
+        let found = try await sessions(of: caller.userID, onDevice: deviceID)
         var renamed: SessionRecord?
         for record in found
         where context.policy.ending(of: record, at: now) == nil && record.session.id == only ?? record.session.id {
@@ -100,16 +98,36 @@ public final class AccountService: UseCase {
         return renamed
     }
 
+    /// The sessions of the user on one device that have no recorded end; for a browser those of the same client in it.
+    private func sessions(
+        of userID: Identifier<User>, onDevice deviceID: String
+    ) async throws(ServiceError) -> [SessionRecord] {
+        if let group = Device.browserGroup(ofID: deviceID) {
+            return try await livingSessions(of: userID).filter { $0.session.device.browserGroup == group }
+        }
+        return try await inStore { () async throws(StoreError) in
+            try await store.sessions(of: userID, onDevice: deviceID)
+        }
+    }
+
     /// Ends the sessions of the user, on one device or on all, except the one that asks if it is named. Returns their number.
     public func endSessions(
         of userID: Identifier<User>, onDevice deviceID: String?, except sessionID: Identifier<Session>? = nil,
         from origin: Origin
     ) async throws(ServiceError) -> Int {
         let now = context.clock.now
-        return try await update(.id(userID)) { change in
-            change.endSessions(onDevice: deviceID, except: sessionID, at: now, by: origin)
-            return .success(())
-        }.endedSessions
+        var places: [String?] = [deviceID]
+        if let deviceID, Device.browserGroup(ofID: deviceID) != nil {
+            places = Set(try await sessions(of: userID, onDevice: deviceID).map(\.session.device.id)).sorted()
+        }
+        var ended = 0
+        for place in places {
+            ended += try await update(.id(userID)) { change in
+                change.endSessions(onDevice: place, except: sessionID, at: now, by: origin)
+                return .success(())
+            }.endedSessions
+        }
+        return ended
     }
 
     /// Up to `limit` events of the user before number `cursor`, the newest first; nil begins with the last one.
@@ -254,7 +272,7 @@ extension UserChange {
 
 extension User.Profile {
     /// The longest member of a profile, in bytes of UTF-8.
-    static let lengthMax = 256
+    public static let lengthMax = 256
 
     /// Returns true if e-mail address and telephone number are those of `other`.
     fileprivate func reachesSame(as other: Self) -> Bool {
@@ -268,6 +286,7 @@ extension User.Profile {
     var problem: ServiceError? {
         let texts = [
             ("email", email), ("phone_number", phoneNumber), ("display_name", displayName),
+            ("given_name", givenName), ("family_name", familyName),
         ]
         for case (let member, let text?) in texts where !Text.isValid(text, lengthMax: Self.lengthMax) {
             return .invalid(member: member, detail: "must have 1 to \(Self.lengthMax) bytes and no control characters")

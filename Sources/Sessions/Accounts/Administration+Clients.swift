@@ -38,11 +38,18 @@ extension Administration {
     }
 
     /// Changes a client by `edit`. A new secret is made on request, and for a client that had none and now needs one.
+    ///
+    /// - Parameter overlap: how long the secret before the new one is accepted; without a new one, the remaining time of an
+    ///   overlap that is under way.
     public func changeClient(
-        _ id: String, newSecret: Bool = false, by origin: Origin,
+        _ id: String, newSecret: Bool = false, overlap: Duration? = nil, by origin: Origin,
         _ edit: @escaping @Sendable (inout Client) -> ServiceError?
     ) async throws(ServiceError) -> (client: Client, secret: String?) {
         let (now, policy) = (context.clock.now, context.policy)
+        if let overlap, overlap > EarlierSecret.overlapMax {
+            let seconds = EarlierSecret.overlapMax.wholeSeconds
+            throw .invalid(member: "secret_overlap", detail: "must be at most \(seconds) seconds (30 days)")
+        }
         let secret = Self.makeSecret(random: context.random)
         return try await update(id) { change -> Result<(client: Client, secret: String?), ServiceError> in
             guard let existing = change.client else { return .failure(.notFound("client")) }
@@ -53,8 +60,14 @@ extension Administration {
                 return .failure(.invalid(member: "rotate_secret", detail: "is for clients that have a secret"))
             }
             let needsSecret = hasSecret && (newSecret || client.secretHash == nil)
-            if needsSecret { client.secretHash = sha256(Array(secret.utf8)) }
-            if !hasSecret { client.secretHash = nil }
+            if needsSecret {
+                client.rotateSecret(to: sha256(Array(secret.utf8)), overlap: overlap, at: now)
+            } else if let overlap, !client.changeOverlap(to: overlap, at: now) {
+                return .failure(
+                    .invalid(member: "secret_overlap", detail: "is for a new secret, or while two secrets are accepted")
+                )
+            }
+            if !hasSecret { (client.secretHash, client.earlierSecret) = (nil, nil) }
             if client != existing {
                 change.replace(
                     existing, by: client, policy, AuditEvent(.clientChanged, at: now, by: origin, clientID: id))
@@ -97,19 +110,12 @@ extension Administration {
                 return result
             }
         }
-        let value = try result.get()
-        await makeKey(forClient: id, at: now)
-        return value
+        return try result.get()
     }
 
-    /// Makes the RSA key that the client is the first to need. A failure is mended by the next round of maintenance.
-    private func makeKey(forClient id: String, at now: Instant) async {
-        let client = (try? await store.client(id)) ?? nil
-        guard let client, context.signingKeys.signer(at: now, for: client) == nil else { return }
-        try? await context.signingKeys.maintain(at: context.clockGuard?.settled ?? now)
+    private static func makeSecret(random: RandomSource) -> String {
+        ClientRefusal.secretPrefix + Base64URL.encode(random.bytes(32))
     }
-
-    private static func makeSecret(random: RandomSource) -> String { "sjc_" + Base64URL.encode(random.bytes(32)) }
 }
 
 extension CatalogueChange {
@@ -146,6 +152,12 @@ extension Client {
         }
         if authenticationMethod != .privateKeyJWT, keys != nil {
             return "jwks is for clients with private_key_jwt"
+        }
+        if isAuthenticationMethodPinned, !authenticationMethod.hasSecret {
+            return "token_endpoint_auth_method_pinned is for clients with a secret"
+        }
+        if isPublic, hostedLogin.pkce == .optional {
+            return "pkce of a public client must be required (RFC 9700 section 2.1.1)"
         }
         if let problem = Resource.problem(with: resources) { return problem }
         if let problem = hostedLogin.problem(with: grantTypes) { return problem }

@@ -2,6 +2,8 @@
 public struct User: Hashable, Sendable, Identifiable {
     /// The longest username, in bytes of UTF-8.
     public static let usernameLengthMax = 128
+    /// The longest name that a user types at a login in bytes: a mailbox with some blanks.
+    static let loginNameLengthMax = 320
 
     /// The profile that the app shows and stores (seed 002). Every member may be absent.
     public struct Profile: Hashable, Sendable {
@@ -16,6 +18,10 @@ public struct User: Hashable, Sendable, Identifiable {
         public var phoneNumber: String?
         /// The name to display.
         public var displayName: String?
+        /// The given name.
+        public var givenName: String?
+        /// The family name.
+        public var familyName: String?
         /// The country, ISO 3166-1 alpha-2.
         public var country: String?
         /// The key (`Text.emailKey`) of the verified address. It counts only while it is that of `email`. Users cannot set it.
@@ -30,11 +36,14 @@ public struct User: Hashable, Sendable, Identifiable {
 
         /// Creates a profile.
         public init(
-            email: String? = nil, phoneNumber: String? = nil, displayName: String? = nil, country: String? = nil
+            email: String? = nil, phoneNumber: String? = nil, displayName: String? = nil, givenName: String? = nil,
+            familyName: String? = nil, country: String? = nil
         ) {
             self.email = email
             self.phoneNumber = phoneNumber
             self.displayName = displayName
+            self.givenName = givenName
+            self.familyName = familyName
             self.country = country
         }
     }

@@ -1,9 +1,12 @@
 public import JSON
 
-/// The claims that an admin sets for a user: a JSON object with members that become claims of every access token.
+/// The claims that an admin sets for a user: a JSON object with members that become claims of every access token, and of ID tokens
+/// and userinfo by scope (`ScopeClaims`).
 public struct UserClaims: Hashable, Sendable {
     /// The largest size of the object in bytes, because every request with a token carries it.
     public static let byteCountMax = 2048
+    /// The longest name of a claim in bytes.
+    static let nameLengthMax = 128
     /// The names of claims with another meaning, in tokens of this server or of others (RFC 7519, 7662, 8693, 9068, 9449,
     /// OpenID Connect).
     public static let reservedNames: Set<String> = [
@@ -14,6 +17,9 @@ public struct UserClaims: Hashable, Sendable {
         "token_type", "session_id", "attestation", "anonymous", "events", "sub_id", "authorization_details", "typ",
         "alg", "kid",
     ]
+
+    /// What is said of claims with a number that would be rounded, as a sentence without its subject.
+    public static let inexactNumbers = "must not have a number that cannot be kept exactly: write it as a text"
 
     /// The object in its shortest form, members by their names.
     public let json: String
@@ -39,8 +45,9 @@ public struct UserClaims: Hashable, Sendable {
         if let name = members.keys.filter(Self.reservedNames.contains).min() {
             throw Problem(detail: "must not have the member \(name), which tokens have for something else")
         }
-        guard members.keys.allSatisfy({ Text.isValid($0, lengthMax: 128) }) else {
-            throw Problem(detail: "must have members with names of 1 to 128 bytes without control characters")
+        guard members.keys.allSatisfy({ Text.isValid($0, lengthMax: Self.nameLengthMax) }) else {
+            throw Problem(
+                detail: "must have members with names of 1 to \(Self.nameLengthMax) bytes without control characters")
         }
         guard let text = JSONValue.object(members).compactText, !text.contains("\\u0000"),
             text.utf8.count <= Self.byteCountMax

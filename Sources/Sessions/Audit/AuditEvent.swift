@@ -17,6 +17,8 @@ public struct AuditEvent: Hashable, Sendable {
         case devicePlatformChanged = "device_platform_changed"
         /// An admin key set the verdict of the operator's own attestation; `reason` is the verdict.
         case attestationChanged = "attestation_changed"
+        /// A refresh was granted in a session without the verdict `genuine`; `reason` is its verdict.
+        case attestationMissed = "attestation_missed"
         /// A user completed a login on the server's page; `session_id` names the session that its code can start.
         case loginApproved = "login_approved"
         /// A server pushed a login to a phone of the user; `session_id` names the session that it can start.

@@ -109,8 +109,6 @@ public final class EventStreamService: UseCase {
             try await setProgress(name) { $0 = nil }
             throw error
         }
-        // A failure is mended by the next round of maintenance.
-        try? await context.signingKeys.maintain(at: context.clockGuard?.settled ?? now)
         return stream
     }
 

@@ -25,8 +25,9 @@ public struct AuthorizationRequest: Codable, Hashable, Sendable {
     public var state: String?
     /// The text that the ID token repeats.
     public var nonce: String?
-    /// The PKCE challenge of the method `S256` (RFC 7636): 43 characters of base64url.
-    public var codeChallenge: String
+    /// The PKCE challenge of the method `S256` (RFC 7636): 43 characters of base64url; nil for a request with a nonce of a
+    /// client whose PKCE is optional.
+    public var codeChallenge: String?
     /// The thumbprint of the key to which the code is bound (RFC 9449 section 10).
     public var keyThumbprint: String?
     /// What the request demands of the page.
@@ -50,8 +51,12 @@ public struct AuthorizationRequest: Codable, Hashable, Sendable {
     /// has it, because the provider may have authenticated the user long before.
     public var sessionStart: Int64?
 
+    /// The session to which the tokens of the code belong, in hexadecimal digits; nil: the code starts one. Only a completed
+    /// request has it.
+    public var joinedSession: String?
+
     /// A request with the required members.
-    public init(id: String, clientID: String, redirectURI: String, codeChallenge: String) {
+    public init(id: String, clientID: String, redirectURI: String, codeChallenge: String?) {
         self.id = id
         self.clientID = clientID
         self.redirectURI = redirectURI
@@ -76,6 +81,7 @@ public struct AuthorizationRequest: Codable, Hashable, Sendable {
         case isPushed = "pushed"
         case loginMethod = "login_method"
         case sessionStart = "session_start"
+        case joinedSession = "joined_session"
     }
 }
 

@@ -13,7 +13,7 @@ extension HostedLoginService.Browser {
         ("Mac OS X", "macOS"), ("Linux", "Linux"),
     ]
 
-    private static func name(of userAgent: String) -> String? {
+    static func name(of userAgent: String) -> String? {
         guard let browser = browsers.first(where: { userAgent.contains($0.0) })?.1 else { return nil }
         let system = systems.first { userAgent.contains($0.0) }?.1
         return system.map { "\(browser) · \($0)" } ?? browser

@@ -215,9 +215,11 @@ extension HostedLoginService {
         _ handle: BrowserHandle, naming sessionID: String?, from origin: Origin
     ) async throws(ServiceError) {
         if let id = sessionID.flatMap({ Identifier<Session>($0) }) {
-            let login = try await inStore { () async throws(StoreError) in try await store.login(id) }
+            let logins = try await inStore { () async throws(StoreError) in try await store.logins(ofSession: id) }
             // Both ends name one another, whichever session is gone already.
-            if login?.browserSession == handle.id { _ = try await logout.end(id, .loggedOut, from: origin) }
+            if logins.contains(where: { $0.browserSession == handle.id }) {
+                _ = try await logout.end(id, .loggedOut, from: origin)
+            }
         }
         _ = try await logout.end(handle.id, .loggedOut, from: origin)
     }

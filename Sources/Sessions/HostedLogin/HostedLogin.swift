@@ -11,6 +11,24 @@ public struct HostedLogin: Hashable, Sendable {
         case shared
     }
 
+    /// The requirement of PKCE (RFC 7636) in authorization requests of the client.
+    public enum PKCERequirement: String, CaseIterable, Sendable {
+        /// Each request has a challenge.
+        case required
+        /// A request without a challenge has a `nonce`, which its ID token repeats (RFC 9700 section 2.1.1).
+        case optional
+    }
+
+    /// The names by which users log in with a password.
+    public enum LoginNames: String, CaseIterable, Sendable {
+        /// The username.
+        case username
+        /// The verified e-mail address, if no other user has verified it.
+        case email
+        /// Either; a username wins over an address.
+        case both
+    }
+
     /// An algorithm that a client can demand for its ID tokens, because its library knows no other.
     public enum IDTokenAlgorithm: String, CaseIterable, Sendable {
         /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 section 3.3).
@@ -28,10 +46,14 @@ public struct HostedLogin: Hashable, Sendable {
     public var redirectHops: [String] = []
     /// Whether the client has to push its authorization requests (RFC 9126 section 6).
     public var requiresPushedRequests = false
+    /// The requirement of PKCE. It is optional for confidential clients alone.
+    public var pkce = PKCERequirement.required
     /// Which authorization requests the session of a browser answers.
     public var browserSession = BrowserSession.none
     /// The ways in which users of the client may log in, on the page and everywhere else; nil: every way.
     public var loginMethods: [Client.LoginMethod]?
+    /// The names by which users of the client log in with a password.
+    public var loginNames = LoginNames.both
     /// The receiver of logout tokens (OpenID Connect Back-Channel Logout).
     public var backchannelLogoutURI: String?
     /// Whether each logout token must name the session. Each does.

@@ -147,7 +147,7 @@ public final class HostedLoginService: UseCase {
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.approveLogin(
                 by: proof, clientID: request.clientID, using: token, code: repeatable?.hash,
-                browser: browser.handle?.id
+                browser: browser.handle?.id, listsClientSessions: request.isSilent
             ) { approval -> Result<Approval, ServiceError> in
                 let answered = repeatable.flatMap {
                     approval.repeatedAnswer(to: authentication, $0.code, in: browser, by: policy, at: now)
@@ -175,6 +175,7 @@ public final class HostedLoginService: UseCase {
                     }
                     approval.kept = session
                     approval.kept?.renewedAt = now
+                    approval.noteSessionToJoin(in: &kept, of: request, letInBy: phoneLogin, by: policy, at: now)
                 } else {
                     handle = approval.noteBrowserSession(
                         browser.handle, isKept: browser.isKept, id: browserID, place: place, name: browser.name,
@@ -183,7 +184,8 @@ public final class HostedLoginService: UseCase {
                 approval.login = Login(
                     id: id, request: kept, remoteAddress: origin.remoteAddress, userAgent: browser.userAgent,
                     userID: approval.user.id, methods: methods, authenticatedAt: authenticatedAt,
-                    epoch: approval.settings.epoch, browserSession: handle?.id, codeHash: hash,
+                    epoch: approval.settings.epoch,
+                    browserSession: kept.joinedSession == nil ? handle?.id : nil, codeHash: hash,
                     codeExpiresAt: now + Login.codeLifetime, startedAt: now)
                 approval.login?.phoneLoginID = phoneLogin?.id
                 approval.note(authentication, proof, sessionID: id, from: origin, at: now)

@@ -6,9 +6,12 @@ internal import JSON
 public struct ScopedClaims: Sendable {
     private let user: User
     private let scope: Scope
+    private let rules: ScopeClaims?
 
-    /// The claims of `user` that `scope` discloses.
-    public init(of user: User, in scope: Scope) { (self.user, self.scope) = (user, scope) }
+    /// The claims of `user` that `scope` discloses to `client`; nil: without those that an admin has set.
+    public init(of user: User, in scope: Scope, to client: Client? = nil) {
+        (self.user, self.scope, rules) = (user, scope, client?.scopeClaims)
+    }
 
     /// Adds the claims to an object, in the order of their names.
     fileprivate func add(to claims: inout JSONObject) {
@@ -17,16 +20,23 @@ public struct ScopedClaims: Sendable {
             claims.add(members: "\"email_verified\":\(user.profile.isEmailVerified)")
         }
         if scope.contains("profile") {
+            claims.add("family_name", familyName)
+            claims.add("given_name", givenName)
             claims.add("name", displayName)
             claims.add("preferred_username", user.shownUsername)
         }
         claims.add("phone_number", phoneNumber)
+        if let rules { claims.add(members: rules.members(of: user, in: scope)) }
     }
 
     /// The username, if the scope discloses it and the user has chosen it.
     public var username: String? { scope.contains("profile") ? user.shownUsername : nil }
     /// The display name, if the scope discloses it.
     public var displayName: String? { scope.contains("profile") ? user.profile.displayName : nil }
+    /// The given name, if the scope discloses it.
+    public var givenName: String? { scope.contains("profile") ? user.profile.givenName : nil }
+    /// The family name, if the scope discloses it.
+    public var familyName: String? { scope.contains("profile") ? user.profile.familyName : nil }
     /// The e-mail address, if the scope discloses it.
     public var email: String? { scope.contains("email") ? user.profile.email : nil }
     /// The telephone number, if the scope discloses it.
@@ -42,12 +52,27 @@ public struct ScopedClaims: Sendable {
 }
 
 /// How a user has authenticated, as an ID token says it.
-private struct LoginAuthentication {
+struct LoginAuthentication: Hashable, Sendable {
     let context: AuthenticationContext?
     let methods: [String]
-    let at: Instant
+    /// Nil if it is not known.
+    let at: Instant?
     /// That of the authorization request.
     var nonce: String?
+}
+
+extension Session {
+    /// The authentication of the login, as far as the row tells (OpenID Connect Core section 12.2): a later one at an identity
+    /// provider has taken the place of its time, and words of a provider for its own ways name none of this server's.
+    var loginAuthentication: LoginAuthentication {
+        if let at = presence.identityAt {
+            return LoginAuthentication(context: nil, methods: authenticationMethods, at: at > startedAt ? nil : at)
+        }
+        let method = PastAuthentication(methods: authenticationMethods, at: startedAt).method
+        return LoginAuthentication(
+            context: method.flatMap { AuthenticationContext.all(of: $0).first }, methods: authenticationMethods,
+            at: startedAt)
+    }
 }
 
 extension HostedLoginService {
@@ -64,20 +89,18 @@ extension HostedLoginService {
         return try idToken(of: grant, authentication, for: client, at: now)
     }
 
-    /// The ID token of a login that a phone has approved for a backend (OpenID Connect CIBA section 10.1.1); nil without the scope
-    /// `openid`.
-    public func idToken(of grant: TokenGrant, for client: Client) throws(ServiceError) -> String? {
-        let session = grant.session
-        let authentication = LoginAuthentication(
-            context: AuthenticationContext.all(of: .phone).first, methods: session.authenticationMethods,
-            at: session.authenticatedAt)
-        return try idToken(of: grant, authentication, for: client, at: context.clock.now)
+    /// The ID token of a refresh (section 12.2), or of a login that a phone has approved for a device or a backend (OpenID Connect
+    /// CIBA section 10.1.1), from what the session and its user say; nil without the scope `openid`.
+    public func idToken(of grant: TokenGrant) throws(ServiceError) -> String? {
+        guard grant.scope.contains("openid") else { return nil }
+        return try idToken(
+            of: grant, grant.session.loginAuthentication, for: grant.entitlement.client, at: grant.issuedAt)
     }
 
     private func idToken(
         of grant: TokenGrant, _ authentication: LoginAuthentication, for client: Client, at now: Instant
     ) throws(ServiceError) -> String? {
-        guard grant.scope.tokens.contains("openid") else { return nil }
+        guard grant.scope.contains("openid") else { return nil }
         guard let active = context.signingKeys.signer(at: now, for: client),
             let signer = try? JWTSigner(key: active.key, kid: active.kid, typ: "JWT")
         else { throw .store(.unavailable("no signing key is active")) }
@@ -89,7 +112,7 @@ extension HostedLoginService {
             claims.add("at_hash", Base64URL.encode(Array(sha256(Array(grant.accessToken.utf8)).prefix(16))))
         }
         claims.add("aud", client.id)
-        claims.add("auth_time", authentication.at.secondsSinceEpoch)
+        claims.add("auth_time", authentication.at?.secondsSinceEpoch)
         claims.add("azp", client.id)
         claims.add("exp", (now + Self.idTokenLifetime).secondsSinceEpoch)
         claims.add("iat", now.secondsSinceEpoch)
@@ -97,7 +120,7 @@ extension HostedLoginService {
         claims.add("nonce", authentication.nonce)
         claims.add("sid", grant.session.id.description)
         claims.add("sub", grant.user.id.description)
-        ScopedClaims(of: grant.user, in: grant.scope).add(to: &claims)
+        ScopedClaims(of: grant.user, in: grant.scope, to: client).add(to: &claims)
         return signer.sign(encodedClaims: claims.encoded())
     }
 

@@ -1,7 +1,7 @@
 internal import Cryptography
 
 /// A login that a user has completed on the server's page. Its id is that of the session which its code starts, so that the
-/// `sid` of tokens, sessions and logins name one thing.
+/// `sid` of tokens, sessions and logins name one thing. A code that continues a session names that one instead.
 public struct Login: Hashable, Sendable, Identifiable {
     /// The way of a login.
     public enum Kind: String, CaseIterable, Sendable {
@@ -48,9 +48,17 @@ public struct Login: Hashable, Sendable, Identifiable {
     public let startedAt: Instant
     /// The login with a phone that let the browser in, if the session of the browser answered by it; nil otherwise.
     public var phoneLoginID: Identifier<Session>?
+    /// The session that the exchange of the code has continued; nil: it has started its own, or there was none.
+    public var continuedID: Identifier<Session>?
 
     /// The client of the request.
     public var clientID: String { request.clientID }
+
+    /// The session to which the code belongs: the one that it starts, or one that lives in the browser.
+    public var sessionID: Identifier<Session> { continuedID ?? joinedSession ?? id }
+
+    /// The session of the client that lives in the browser, to which the tokens of the code belong; nil: the code starts one.
+    public var joinedSession: Identifier<Session>? { request.joinedSession.flatMap { Identifier<Session>($0) } }
 
     /// Whether a phone has let the browser in. A provider may use the same word for its own methods.
     public var isByPhone: Bool { request.loginMethod == .phone }
@@ -137,6 +145,8 @@ public struct LoginApproval: Sendable {
     public var browserPhone: PhoneState?
     /// The phones that have let that browser in, the latest first.
     public var browserPhones: [BrowserPhone] = []
+    /// The sessions of the client that began in that browser and have no recorded end, the latest first. Only read on request.
+    public var clientSessions: [SessionRecord] = []
     /// The login; left nil when it is refused, and when no app has asked for it.
     public var login: Login?
     /// A new session of the browser; nil: none.
@@ -153,8 +163,12 @@ public struct LoginApproval: Sendable {
 public struct CodeExchange: Sendable {
     /// The login of the code. A difference at the end is written.
     public var login: Login
-    /// The session that the code has started; nil: none, or no longer.
+    /// The session to which the code belongs; nil: there is none yet, or no longer.
     public let started: Session?
+    /// The phone on which that session depends, if it lived in the browser before; nil: it depends on none.
+    public var startedPhone: PhoneState?
+    /// `started` as it goes on with this exchange; nil: it stays as it is.
+    public var renewed: Session?
     /// The login with a phone that let the browser in, if a phone did; nil: none, or no longer.
     public let phoneLogin: LoginSession?
     /// The session of that phone; nil: none, or no longer.

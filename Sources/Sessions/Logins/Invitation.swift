@@ -18,6 +18,8 @@ public struct Invitation: Codable, Hashable, Sendable {
     private let email: String?
     private let phoneNumber: String?
     private let displayName: String?
+    private let givenName: String?
+    private let familyName: String?
     private let country: String?
     private let isEmailVerified: Bool?
 
@@ -27,6 +29,8 @@ public struct Invitation: Codable, Hashable, Sendable {
         case username, source, email
         case phoneNumber = "phone_number"
         case displayName = "display_name"
+        case givenName = "given_name"
+        case familyName = "family_name"
         case country
         case isEmailVerified = "email_verified"
     }
@@ -37,6 +41,7 @@ public struct Invitation: Codable, Hashable, Sendable {
         (email, phoneNumber, displayName, country) = (
             profile.email, profile.phoneNumber, profile.displayName, profile.country
         )
+        (givenName, familyName) = (profile.givenName, profile.familyName)
         isEmailVerified = profile.isEmailVerified ? true : nil
     }
 
@@ -44,6 +49,7 @@ public struct Invitation: Codable, Hashable, Sendable {
     public init(deviceOf id: Identifier<User>, source: Source) {
         (user, isNew, username, self.source) = (id.description, false, nil, source)
         (email, phoneNumber, displayName, country, isEmailVerified) = (nil, nil, nil, nil, nil)
+        (givenName, familyName) = (nil, nil)
     }
 
     /// The invitation that `json` wrote; nil for anything else.
@@ -63,7 +69,8 @@ public struct Invitation: Codable, Hashable, Sendable {
     /// The profile of the new account.
     public var profile: User.Profile {
         var profile = User.Profile(
-            email: email, phoneNumber: phoneNumber, displayName: displayName, country: country)
+            email: email, phoneNumber: phoneNumber, displayName: displayName, givenName: givenName,
+            familyName: familyName, country: country)
         profile.isEmailVerified = isEmailVerified ?? false
         return profile
     }

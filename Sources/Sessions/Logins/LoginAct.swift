@@ -20,7 +20,8 @@ public enum LoginAct: Hashable, Sendable {
 
     // Of the device that wants to be logged in:
     /// It comes for its session, from the browser with that hash of its flow cookie; nil: with the secret of the request.
-    case collect(browser: [UInt8]?)
+    /// `isReturned`: with the token that only the phone which has followed a link got, and handed on to the device.
+    case collect(browser: [UInt8]?, isReturned: Bool = false)
     /// It gives up.
     case cancel
 
@@ -75,11 +76,14 @@ public struct LoginFactor: Hashable, Sendable {
     public let isValid: Bool
     /// The number that the user typed with it, or that the signature covers; nil: none.
     public let number: Int?
+    /// What it proves of the user's presence in the session of the phone; nil: nothing that lasts.
+    public let proof: PresenceProof?
 
     /// A factor.
-    public init(isValid: Bool, number: Int? = nil) {
+    public init(isValid: Bool, number: Int? = nil, proof: PresenceProof? = nil) {
         self.isValid = isValid
         self.number = number
+        self.proof = isValid ? proof : nil
     }
 }
 

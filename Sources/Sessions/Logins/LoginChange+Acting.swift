@@ -28,6 +28,7 @@ extension LoginChange {
             case .endSession(let cause):
                 ending = Session.Ending(reason: request.act.isReport ? .notMe : cause.endReason, at: now)
             case .moveSession(let phoneID): movesTo = phoneID
+            case .notePresence(let proof): shown = (proof, now)
             case .record, .startSession, .tellDevice, .countWrongNumber, .countWrongFactor: break
             }
         }

@@ -89,6 +89,8 @@ public struct LoginCodeCoder: Sendable {
         case back = "sojourn login return"
         /// To end a session that a phone has let in.
         case notMe = "sojourn login not me"
+        /// To be known again as the browser that a phone has let in.
+        case known = "sojourn login known browser"
     }
 
     private static let linkTagCount = 16

@@ -130,7 +130,8 @@ public struct LoginDecision: Hashable, Sendable {
             login.claim?.sessionID = sessionID
             if login.isLoggedIn { effects.append(.moveSession(to: sessionID)) }
         case _ where login.state.isFinal: return .refused(.terminated)
-        case .collect(let browser): return collect(call.claimant, from: browser, &login, at: now, &effects)
+        case .collect(let browser, let isReturned):
+            return collect(call.claimant, from: browser, isReturned: isReturned, &login, at: now, &effects)
         case .cancel:
             if login.isLoggedIn { return .refused(.spent) }
             abort(&login, .canceled, at: now, &effects)
@@ -157,6 +158,8 @@ public struct LoginDecision: Hashable, Sendable {
         if let asked = login.request.backchannel?.userID, asked != phone.userID || arrival != .pushed {
             return .refused(.notClaimant)
         }
+        // Without a place to return to, no link of the device was given out.
+        if arrival == .linked, login.kind == .device, login.request.returnURI == nil { return .refused(.notClaimant) }
         let isOtherPhone = known.map {
             $0.deviceID != phone.deviceID || $0.clientID != phone.clientID || $0.secretHash != phone.secretHash
         }
@@ -214,7 +217,7 @@ public struct LoginDecision: Hashable, Sendable {
     /// Whether the login takes a second factor. Without a number it always does, because a mere touch proves too little.
     private func needsFactor(_ phone: LoginPhone, _ login: LoginSession) -> Bool {
         if login.kind == .app || !login.needsNumber { return true }
-        if !login.isBrowserKnown || login.claim?.options.demandsSecondFactor == true { return true }
+        if !login.isKnown(to: phone.userID) || login.claim?.options.demandsSecondFactor == true { return true }
         switch login.secondFactor {
         case .required: return true
         case .notRequired: return false
@@ -268,6 +271,7 @@ public struct LoginDecision: Hashable, Sendable {
             return .refused(.wrongFactor(attemptsLeft: max(left, 0)))
         }
         login.userID = phone.userID
+        if let proof = factor.proof { effects.append(.notePresence(proof)) }
         if login.kind == .enrolment { return enrol(&login, at: now, &effects) }
         approve(&login, at: now, &effects)
         return .accepted
@@ -306,6 +310,7 @@ public struct LoginDecision: Hashable, Sendable {
             effects.append(.countWrongFactor)
             return .refused(.wrongFactor(attemptsLeft: 0))
         }
+        if let proof = factor.proof { effects.append(.notePresence(proof)) }
         login.claim = LoginSession.Claim(phone, claim.arrival, claim.options)
         login.answeredAt = now
         effects.append(.moveSession(to: phone.sessionID))
@@ -314,16 +319,14 @@ public struct LoginDecision: Hashable, Sendable {
 
     // MARK: The device
 
-    /// Starts the session once. A link is completed only by the browser that waits, because a link travels further than a
-    /// picture: `otherBrowser` for everything else.
+    /// Starts the session once. A link is completed only by the device to which the phone has handed its token, because a link
+    /// travels further than a picture: for every other one the login stays pending, however often it asks.
     private func collect(
-        _ claimant: LoginPhone?, from browser: [UInt8]?, _ login: inout LoginSession, at now: Instant,
-        _ effects: inout [LoginEffect]
+        _ claimant: LoginPhone?, from browser: [UInt8]?, isReturned: Bool, _ login: inout LoginSession,
+        at now: Instant, _ effects: inout [LoginEffect]
     ) -> LoginAnswer {
-        guard browser == login.browser, login.claim?.arrival != .linked || browser != nil else {
-            return .refused(.otherBrowser)
-        }
-        guard login.state == .active else { return .refused(.pending) }
+        guard browser == login.browser else { return .refused(.otherBrowser) }
+        guard login.state == .active, login.claim?.arrival != .linked || isReturned else { return .refused(.pending) }
         guard login.history == .fail else { return .refused(.spent) }
         if let refusal = claimant?.refusal { return .refused(.phone(refusal)) }
         effects += [.startSession, .tellDevice(.loggedIn)]

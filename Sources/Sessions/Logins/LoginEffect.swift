@@ -116,6 +116,8 @@ public enum LoginEffect: Hashable, Sendable {
     case countWrongNumber
     /// A wrong second factor counts against the phone's session.
     case countWrongFactor
+    /// The second factor has proved presence in the phone's session, from which the time to the next one counts.
+    case notePresence(PresenceProof)
 
     /// The events of the audit trail.
     public enum Record: String, CaseIterable, Sendable {

@@ -46,10 +46,8 @@ public struct LoginPhone: Hashable, Sendable {
 }
 
 extension RefreshPolicy {
-    /// The phone of that session at `now`.
-    ///
-    /// - Parameter presenceAgeMax: the largest age of the user's presence that the login accepts; nil: that of the session.
-    public func phone(of record: SessionRecord, presenceAgeMax: Duration? = nil, at now: Instant) -> LoginPhone {
+    /// The phone of that session at `now`. For a second factor the client's `userPresenceMaxAge` counts in every mode.
+    public func phone(of record: SessionRecord, at now: Instant) -> LoginPhone {
         var phone = LoginPhone(record.session)
         if let ending = ending(of: record, at: now) {
             phone.refusal = .ended(ending.reason)
@@ -58,8 +56,9 @@ extension RefreshPolicy {
         }
         phone.isBarred = record.session.isOnProbation(at: now)
         let age = now - record.session.authenticatedAt
+        let ageMax = record.client?.userPresenceMaxAge?.ifPositive
         let isOwnRuleMet = presenceRequirement(on: record)?.isMet(by: record.session, at: now) ?? true
-        phone.isPresenceDue = !isOwnRuleMet || presenceAgeMax.map { age >= $0 } ?? false
+        phone.isPresenceDue = !isOwnRuleMet || ageMax.map { age >= $0 } ?? false
         return phone
     }
 

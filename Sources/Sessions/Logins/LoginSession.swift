@@ -25,6 +25,9 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
             case .enrolment: nil
             }
         }
+
+        /// Whether the client gets an ID token of the session, if its scope has `openid`.
+        public var bringsIDToken: Bool { grantType != nil }
     }
 
     /// How a phone got to know of the login.
@@ -137,6 +140,10 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
         public var userCode: String?
         /// SHA-256 of the secret with which the device asks for the result; nil: it has none.
         public var pollHash: [UInt8]?
+        /// The key that the device has proved to have. It alone comes for the session; nil: it has proved none.
+        public var keyThumbprint: String?
+        /// Where the phone leads the user after an approval by a link: a redirect URI of the client; nil: there is no link.
+        public var returnURI: String?
         /// The authorization request that the login answers; nil for logins that begin elsewhere than on the page.
         public var authorization: AuthorizationRequest?
         /// The account that an enrolment makes, or to which it adds a device; nil for every other kind.
@@ -195,8 +202,9 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
     public let secondFactor: SecondFactorRule?
     /// SHA-256 of the flow cookie of the browser; nil: there is no browser.
     public let browser: [UInt8]?
-    /// Whether the user has used the browser before. An unknown one always takes a second factor.
-    public let isBrowserKnown: Bool
+    /// The users whose phones have let the device in before, as it has proved. For every other user it is unknown, and takes a
+    /// second factor.
+    public let knownUsers: [Identifier<User>]
     /// What the client has asked for.
     public let request: Request
     /// When it was requested.
@@ -240,7 +248,7 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
     /// - Parameter inputUntil: from when the time-out for the input ends it.
     public init(
         id: Identifier<Session>, kind: Kind, clientID: String, bond: LoginBond = .session,
-        secondFactor: SecondFactorRule? = nil, browser: [UInt8]? = nil, isBrowserKnown: Bool = true,
+        secondFactor: SecondFactorRule? = nil, browser: [UInt8]? = nil, knownUsers: [Identifier<User>] = [],
         request: Request = Request(), startedAt: Instant, inputUntil: Instant
     ) {
         self.id = id
@@ -249,7 +257,7 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
         self.bond = bond
         self.secondFactor = secondFactor
         self.browser = browser
-        self.isBrowserKnown = isBrowserKnown
+        self.knownUsers = knownUsers
         self.request = request
         self.startedAt = startedAt
         self.inputUntil = inputUntil
@@ -271,6 +279,9 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
 
     /// The number of second factors that may still be wrong.
     public var attemptsLeft: Int { max(LoginRules().factorAttempts - wrongFactors, 0) }
+
+    /// Whether the device is known to that user: a phone of the user has let it in before.
+    public func isKnown(to userID: Identifier<User>?) -> Bool { userID.map(knownUsers.contains) ?? false }
 
     /// Whether a session that it has let in lives, as far as the login knows, and depends on the phone.
     public var isLoggedIn: Bool { state == .active && history == .loggedIn }

@@ -6,23 +6,28 @@ extension LoginSessionService {
     ///
     /// Throws `login(.pending)` before the approval, and `loginOver` when nothing can come of the login any more.
     ///
-    /// - Parameter prefixes: those of the secrets that the grant takes.
+    /// - Parameters:
+    ///   - returnToken: what the phone has handed to the return URI of the device, after an approval by a link.
+    ///   - prefixes: those of the secrets that the grant takes.
     public func collect(
-        _ secret: String, _ request: LoginRequest,
+        _ secret: String, _ request: LoginRequest, returnToken: String? = nil,
         prefixes: [String] = [LoginSessionService.secretPrefix, LoginSessionService.noncePrefix], from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
         guard prefixes.contains(where: secret.hasPrefix), secret.utf8.count < 128 else { throw .invalidGrant }
         if Task.isCancelled { throw .overloaded }
         let (now, policy, rules) = (context.clock.now, context.policy, context.loginRules)
-        let ownAudience = context.ownAudience
+        let (ownAudience, codes) = (context.ownAudience, context.loginCodes)
         let outcome = try await inStore { () async throws(StoreError) in
             try await store.collectLogin(poll: Self.hash(secret), deviceID: request.device.id, by: origin) {
                 collection -> (Identifier<Session>, Result<TokenGrant.Entitlement, ServiceError>) in
                 let id = collection.change.login.id
-                return (
-                    id,
-                    collection.collect(request, ownAudience: ownAudience, by: policy, rules, from: origin, at: now)
-                )
+                // A wrong token is told at once, and takes nothing from the right one.
+                let isReturned = returnToken.map { codes.isToken($0, .back, of: id) }
+                if isReturned == false { return (id, .failure(.invalidGrant)) }
+                let result = collection.collect(
+                    request, isReturned: isReturned ?? false, ownAudience: ownAudience, by: policy, rules,
+                    from: origin, at: now)
+                return (id, result)
             }
         }
         guard let (id, result) = outcome else { throw .invalidGrant }
@@ -78,17 +83,20 @@ extension LoginSessionService {
 extension LoginCollection {
     /// Starts the session of the login, if the user has approved it.
     mutating func collect(
-        _ request: LoginRequest, ownAudience: [String], by policy: RefreshPolicy, _ rules: LoginRules,
-        from origin: Origin, at now: Instant
+        _ request: LoginRequest, isReturned: Bool, ownAudience: [String], by policy: RefreshPolicy,
+        _ rules: LoginRules, from origin: Origin, at now: Instant
     ) -> Result<TokenGrant.Entitlement, ServiceError> {
         let login = change.login
         guard request.clientID == login.clientID, let client = change.client, client.epoch <= login.request.epoch,
             login.request.epoch >= change.settings.revokedBefore?.epoch ?? login.request.epoch
         else { return .failure(.invalidGrant) }
+        // A device that has proved a key is let in with that key, by which its user knew it.
+        if let proven = login.request.keyThumbprint, request.keyThumbprint != proven { return .failure(.invalidGrant) }
         let before = change
         let key = request.idempotencyKey.map { RefreshAttempt.shortHash("collect \(login.id) \($0)") }
         let answer = change.act(
-            .init(act: .collect(browser: nil), key: key), by: policy, rules, from: origin, at: now
+            .init(act: .collect(browser: nil, isReturned: isReturned), key: key), by: policy, rules, from: origin,
+            at: now
         ).answer
         guard answer == .collected else { return .failure(change.login.error(for: answer)) }
         guard var opening, let authenticatedAt = change.login.authenticatedAt else { return .failure(.invalidGrant) }
@@ -104,7 +112,8 @@ extension LoginCollection {
             start, for: ResourceRequirement(resources: start.resources, ownAudience: ownAudience), by: policy,
             id: login.id, by: .phone, authenticationMethods: [LoginSession.authenticationMethod], from: origin,
             now: now,
-            authenticated: (authenticatedAt, login.request.epoch))
+            authenticated: SessionOpening.Authentication(
+                at: authenticatedAt, isOfThisLogin: true, sessionStart: authenticatedAt, epoch: login.request.epoch))
         guard case .success(let entitlement) = outcome else {
             // The user has approved in vain: the device may ask again, rightly.
             change = before

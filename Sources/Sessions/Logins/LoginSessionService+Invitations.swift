@@ -79,7 +79,7 @@ extension LoginSessionService {
     /// The URL that a picture of the invitation, a link or a message to the phone has.
     public func invitationLink(of login: LoginSession, _ kind: LoginCode.Kind) -> String {
         let code = LoginCode(handle: login.request.handle ?? [], kind: kind)
-        return context.invitationCodes.link(code, base: context.pageBase, at: context.clock.now)
+        return context.invitationCodes.link(code, base: context.url(""), at: context.clock.now)
     }
 
     // MARK: The phone

@@ -13,15 +13,17 @@ extension LoginSessionService {
     ///   - id: the login, whose kind is `authorize`.
     ///   - carried: the request of the page, as `Opening.authorization` had it.
     ///   - flow: SHA-256 of the flow cookie of the browser that comes for the code.
+    ///   - isReturned: whether it brings the token of `returnURL`.
     public func collect(
-        _ id: Identifier<Session>, _ carried: CarriedRequest, flow: [UInt8], in browser: HostedLoginService.Browser,
-        from origin: Origin
+        _ id: Identifier<Session>, _ carried: CarriedRequest, flow: [UInt8], isReturned: Bool = false,
+        in browser: HostedLoginService.Browser, from origin: Origin
     ) async throws(ServiceError) -> HostedLoginService.Approval {
         let (now, request) = (context.clock.now, carried.request)
         let token = request.oneTimeToken(at: now, madeAt: Instant(secondsSinceEpoch: carried.madeAt))
         let code = Login.makeCode(context.random.bytes(32))
         let collecting = PageCollecting(
-            request: request, flow: flow, browser: browser, code: code, browserID: Identifier(random: context.random),
+            request: request, flow: flow, isReturned: isReturned, browser: browser, code: code,
+            browserID: Identifier(random: context.random),
             place: Hex.encode(context.random.bytes(16)), policy: context.policy, rules: context.loginRules,
             origin: origin,
             now: now)
@@ -83,6 +85,7 @@ extension LoginSessionService {
 struct PageCollecting: Sendable {
     let request: AuthorizationRequest
     let flow: [UInt8]
+    let isReturned: Bool
     let browser: HostedLoginService.Browser
     let code: (code: String, hash: [UInt8])
     /// The id and the place of a new session of the browser.
@@ -97,14 +100,21 @@ struct PageCollecting: Sendable {
 extension PageCollection {
     /// Lets the login be collected, and completes the authorization request.
     mutating func collect(_ collecting: PageCollecting) -> Result<HostedLoginService.Approval, ServiceError> {
-        let (request, origin, now) = (collecting.request, collecting.origin, collecting.now)
-        guard change.login.kind == .authorize, change.login.request.authorization?.id == request.id else {
+        guard change.login.kind == .authorize, change.login.request.authorization?.id == collecting.request.id else {
             return .failure(.notFound("login"))
         }
+        return complete(
+            collecting, as: .collect(browser: collecting.flow, isReturned: collecting.isReturned))
+    }
+
+    /// Lets `act` collect the login, and completes the authorization request: the session of the browser, and the code.
+    mutating func complete(
+        _ collecting: PageCollecting, as act: LoginAct
+    ) -> Result<HostedLoginService.Approval, ServiceError> {
+        let (request, origin, now) = (collecting.request, collecting.origin, collecting.now)
         let before = change
         let outcome = change.act(
-            .init(act: .collect(browser: collecting.flow)), by: collecting.policy, collecting.rules, from: origin,
-            at: now)
+            .init(act: act), by: collecting.policy, collecting.rules, from: origin, at: now)
         guard outcome.answer == .collected else { return .failure(change.login.error(for: outcome.answer)) }
         guard var approval, let authenticatedAt = change.login.authenticatedAt else {
             change = before

@@ -104,7 +104,7 @@ extension LoginSessionService {
             let proof = try await presence.presence(
                 provedBy: evidence, of: session.user, in: session.session,
                 youngerThan: PresenceRequirement.ageMaxOfChanges, from: origin, at: now)
-            return LoginFactor(isValid: proof != nil, number: number)
+            return LoginFactor(isValid: proof != nil, number: number, proof: proof)
         } catch .invalidCredentials {
             return LoginFactor(isValid: false, number: number)
         }
@@ -247,6 +247,6 @@ extension UserPresenceService {
         guard claims?["login"]?.string == id.description, try await accepts(text, of: key, in: session, at: now) else {
             return LoginFactor(isValid: false, number: number)
         }
-        return LoginFactor(isValid: true, number: number)
+        return LoginFactor(isValid: true, number: number, proof: .key)
     }
 }

@@ -7,12 +7,16 @@ extension LoginSessionService {
         context.loginCodes.text(LoginCode(handle: login.request.handle ?? [], kind: kind), at: context.clock.now)
     }
 
-    /// The URL to which the app leads the browser of its own device, once its user has approved a login by a link; nil for every
-    /// other login. The phone alone gets it, so that whoever sent the link cannot finish the login.
+    /// The URL to which the app leads the user of its own device, once that user has approved a login by a link: the page of the
+    /// browser that waits, or the return URI of the app that waits, with the token. Nil for every other login. The phone alone gets
+    /// it, so that whoever sent the link cannot finish the login.
     public func returnURL(of login: LoginSession) -> String? {
-        guard login.kind == .authorize, login.claim?.arrival == .linked, login.state == .active, login.history == .fail
-        else { return nil }
-        return "\(context.pageBase)/login/return?l=\(login.id)&t=\(context.loginCodes.token(.back, of: login.id))"
+        guard login.claim?.arrival == .linked, login.state == .active, login.history == .fail else { return nil }
+        let token = context.loginCodes.token(.back, of: login.id)
+        if login.kind == .authorize { return context.url("/login/return?l=\(login.id)&t=\(token)") }
+        return login.request.returnURI.map { uri in
+            "\(uri)\(uri.contains("?") ? "&" : "?")login_id=\(login.id)&return_token=\(token)"
+        }
     }
 
     /// Whether `token` is the one in the URL of a login.
@@ -54,11 +58,13 @@ extension LoginSessionService {
 }
 
 extension ServiceContext {
-    /// The public base URL without a slash at its end.
-    public var pageBase: String { issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer }
+    /// The URL of a path of this server, as browsers and clients see it: below the path of the issuer.
+    public func url(_ path: String) -> String {
+        (issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer) + path
+    }
 
     /// The page on which the user of a session that a phone has let in ends it without logging in.
     public func notMeURL(of id: Identifier<Session>) -> String {
-        "\(pageBase)/not-me?s=\(id)&t=\(loginCodes.token(.notMe, of: id))"
+        url("/not-me?s=\(id)&t=\(loginCodes.token(.notMe, of: id))")
     }
 }

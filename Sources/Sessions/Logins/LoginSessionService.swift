@@ -50,8 +50,10 @@ public final class LoginSessionService: UseCase {
         public var userAgent: String?
         /// SHA-256 of the flow cookie of the browser; nil: there is no browser, and the device gets a secret.
         public var browser: [UInt8]?
-        /// Whether the user has used the browser before.
-        public var isBrowserKnown = false
+        /// Where the phone leads the user after an approval by a link, which the caller has checked; nil: there is no link.
+        public var returnURI: String?
+        /// What the device has shown of itself.
+        public var device = KnownDevice()
         /// The authorization request that the login answers; nil unless the kind is `authorize`.
         public var authorization: AuthorizationRequest?
         /// What is asked of one user; nil unless the kind is `backchannel`.
@@ -88,17 +90,21 @@ public final class LoginSessionService: UseCase {
         let now = context.clock.now
         guard let client = try await client(opening.clientID) else { throw .invalidClient }
         if let refusal = client.refusal(of: .phone) { throw refusal }
-        if let scope = opening.scope, !client.scope.contains(scope) { throw .invalidScope }
+        var opening = opening
+        if let requested = opening.scope {
+            guard let scope = client.part(of: requested) else { throw .invalidScope }
+            opening.scope = scope
+        }
         guard opening.ignoresMinimumBond || opening.bond.meets(client.hostedLogin.minimumBond) else {
             throw .invalid(member: "bond", detail: "must be session or ping, because the client allows no weaker one")
         }
         _ = try context.resourceRequirement(for: opening.resources).audience(for: client)
         let id = Identifier<Session>(random: context.random)
         let secret = opening.browser == nil ? secret(of: id, opening.kind) : nil
-        let settings = try await inStore { () async throws(StoreError) in try await store.settings() }
+        let (earlier, settings) = try await earlierSessions(of: opening.device)
         let login = LoginSession(
             id: id, kind: opening.kind, clientID: opening.clientID, bond: opening.bond,
-            secondFactor: opening.secondFactor, browser: opening.browser, isBrowserKnown: opening.isBrowserKnown,
+            secondFactor: opening.secondFactor, browser: opening.browser, knownUsers: earlier.map(\.userID),
             request: request(opening, secret, epoch: settings.epoch, from: origin), startedAt: now,
             inputUntil: now + (opening.lifetime ?? context.loginRules.inputLifetime))
         if let backchannel = opening.backchannel {
@@ -135,6 +141,8 @@ public final class LoginSessionService: UseCase {
         request.handle = context.random.bytes(LoginCode.handleCount)
         request.userCode = opening.kind == .device ? UserCode.random(context.random) : nil
         request.pollHash = secret.map(Self.hash)
+        request.keyThumbprint = opening.device.keyThumbprint
+        request.returnURI = opening.returnURI
         request.backchannel = opening.backchannel
         request.epoch = epoch
         return request
@@ -147,7 +155,7 @@ public final class LoginSessionService: UseCase {
     /// message to the phone has in it (`push`).
     public func link(of login: LoginSession, _ kind: LoginCode.Kind) -> String {
         let code = LoginCode(handle: login.request.handle ?? [], kind: kind)
-        return context.loginCodes.link(code, base: context.pageBase, at: context.clock.now)
+        return context.loginCodes.link(code, base: context.url(""), at: context.clock.now)
     }
 
     /// When the picture changes next.

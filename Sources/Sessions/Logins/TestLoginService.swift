@@ -25,6 +25,7 @@ public struct TestLoginService: Sendable {
         var opening = LoginSessionService.Opening(.device, clientID: clientID)
         (opening.bond, opening.userAgent) = (target.bond, "Test device")
         opening.ignoresMinimumBond = true
+        opening.returnURI = try await logins.client(clientID)?.hostedLogin.redirectURIs.first
         opening.announceInfo = #"{"text": "A login for tests"}"#
         let opened = try await logins.open(opening, from: origin)
         if let phone {

@@ -80,4 +80,10 @@ public enum Text {
     public static func emailKey(_ address: String) -> String? {
         address.utf8.allSatisfy { $0 < 0x80 } ? address.lowercased() : nil
     }
+
+    /// The key of an address as a user types it at a login, with blanks around it; nil unless it is a mailbox.
+    static func typedEmailKey(_ text: String) -> String? {
+        let address = withoutOuterBlanks(text)
+        return Mailbox.isValid(address) ? emailKey(address) : nil
+    }
 }

@@ -145,7 +145,7 @@ extension StoreTransaction {
     ) throws(TransactionError) -> IdentityNaming? {
         let found = (userForUpdate(.id(userID)), session(sessionID), catalogue())
         let (used, identity) = (isUsed(login.token), identity(login.key))
-        let candidates = login.linkingKey.map { users(withAddress: $0, limit: IdentityLogin.namesakesMax) }
+        let candidates = login.linkingKey.map { users(named: $0, orAddress: $0, limit: IdentityLogin.namesakesMax) }
         let namesakes = login.newUsers.map { user(.username($0.username)) }
         guard let user = try found.0.value() else { return nil }
         var owner = try identity.value()?.userID

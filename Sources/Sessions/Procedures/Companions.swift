@@ -1,4 +1,5 @@
-// Companions: the session of a browser, and the sessions of apps that began in it by a login on the server's page.
+// Companions: the session of a browser, and the sessions of apps that began in it by a login on the server's page, or that such a
+// login has continued.
 
 extension EndReason {
     /// Whether an end for this reason ends the companions of the session as well: each end that somebody decided or caused. A
@@ -23,7 +24,7 @@ extension SessionChange {
 
 extension StoreTransaction {
     /// Ends the companions of a session that ends with `ending`: of an app's session the session of the browser in which it began,
-    /// so that the browser asks again; of a browser's session all sessions of apps that began in it. Other apps of the same
+    /// and of those whose logins have continued it, so that they ask again; of a browser's session all sessions of apps that began in it. Other apps of the same
     /// browser go on when one app logs out. Returns the events of the ends, without those of `except`, which goes on.
     func endCompanions(
         of id: Identifier<Session>, ofClient clientID: String, _ ending: Session.Ending,
@@ -33,11 +34,12 @@ extension StoreTransaction {
         var companions: [Identifier<Session>] = []
         if clientID == Client.browserID {
             for login in try logins(inBrowser: id).value() {
-                companions.append(login.id)
+                companions.append(login.sessionID)
                 try cancelCode(of: login, in: locked)
             }
-        } else if let browser = try browser(of: id) {
-            companions = [browser]
+        } else {
+            let (began, continued) = (try browser(of: id), logins(continuing: id))
+            companions = (began.map { [$0] } ?? []) + (try continued.value().compactMap(\.browserSession))
         }
         var events: [AuditEvent] = []
         for companion in companions where companion != except {
@@ -63,8 +65,11 @@ extension StoreTransaction {
             login = current
         }
         if login.codeUsedAt != nil {
+            // A code for a session that lived before has made none.
+            if login.joinedSession != nil { return }
             // The row of a session that has ended may be gone, so that a session without a lock is read again.
-            if locked[login.id] == nil, let session = try session(login.id).value(), session.ending == nil {
+            let id = login.sessionID
+            if locked[id] == nil, let session = try session(id).value(), session.ending == nil {
                 throw .overtaken
             }
             return
@@ -79,8 +84,10 @@ extension Store {
     /// of a phone which has claimed a login.
     public func hasDependents(_ id: Identifier<Session>) async throws(StoreError) -> Bool {
         try await read(.short) { (reader) throws(TransactionError) in
-            let (login, session, isPhone) = (reader.login(id), reader.session(id), reader.hasLoginSessions(ofPhone: id))
+            let (login, continued) = (reader.login(id), reader.logins(continuing: id))
+            let (session, isPhone) = (reader.session(id), reader.hasLoginSessions(ofPhone: id))
             if try login.value()?.browserSession != nil { return true }
+            if try continued.value().contains(where: { $0.browserSession != nil }) { return true }
             let found = try session.value()
             if found?.clientID == Client.browserID || found?.phoneID != nil || found?.isByPhone == true { return true }
             return try isPhone.value()
@@ -210,9 +217,11 @@ extension StoreTransaction {
 
     /// The sessions beside that one which can end with it: its companions, and the others of its phone login.
     private func companions(of id: Identifier<Session>) throws(TransactionError) -> Set<Identifier<Session>> {
-        let (onPage, inBrowser, own) = (login(id), logins(inBrowser: id), loginSession(.session(id)))
-        var ids = Set(try inBrowser.value().map(\.id))
+        let (onPage, continued) = (login(id), logins(continuing: id))
+        let (inBrowser, own) = (logins(inBrowser: id), loginSession(.session(id)))
+        var ids = Set(try inBrowser.value().map(\.sessionID))
         if let browser = try onPage.value()?.browserSession { ids.insert(browser) }
+        ids.formUnion(try continued.value().compactMap(\.browserSession))
         if let login = try own.value() { ids.formUnion(try sessionIDs(of: login)) }
         return ids
     }

@@ -10,9 +10,10 @@ extension Store {
     ///   - token: the one-time token of a pushed request.
     ///   - hash: the hash of the code, if the same form always has the same one.
     ///   - browserID: the session that the browser has shown.
+    ///   - listsClientSessions: whether the sessions of the client that began in the browser are read.
     public func approveLogin<Outcome: Sendable>(
         by proof: LoginProof, clientID: String, using token: OneTimeToken?, code hash: [UInt8]? = nil,
-        browser browserID: Identifier<Session>?,
+        browser browserID: Identifier<Session>?, listsClientSessions: Bool = false,
         _ decide: @escaping @Sendable (inout LoginApproval) -> Outcome
     ) async throws(StoreError) -> Outcome? {
         let scope = TransactionScope(.sessions, queue: proof.queue)
@@ -31,6 +32,10 @@ extension Store {
             if let shown {
                 approval.browserPhone = try transaction.phoneState(of: shown, known)
                 approval.browserPhones = try transaction.browserPhones(of: shown, known)
+                if listsClientSessions {
+                    approval.clientSessions = try transaction.sessions(
+                        of: clientID, inBrowser: shown.id, found.user, known)
+                }
             }
             let outcome = decide(&approval)
             if approval.login != nil || approval.started != nil || approval.kept != nil {
@@ -49,30 +54,45 @@ extension Store {
     public func exchangeCode<Outcome: Sendable>(
         _ hash: [UInt8], deviceID: String, _ decide: @escaping @Sendable (inout CodeExchange) -> Outcome
     ) async throws(StoreError) -> Outcome? {
-        let known = try await read(.short) { (reader) throws(TransactionError) in try reader.login(code: hash).value() }
-        guard let known else { return nil }
-        let place = SessionPlace(userID: known.userID, clientID: known.clientID, deviceID: deviceID)
-        let scope = TransactionScope(.sessions, queue: known.userID.bytes.last ?? 0)
+        let found = try await read(.short) { (reader) throws(TransactionError) in try reader.login(code: hash).value() }
+        guard let found else { return nil }
+        let place = SessionPlace(userID: found.userID, clientID: found.clientID, deviceID: deviceID)
+        let scope = TransactionScope(.sessions, queue: found.userID.bytes.last ?? 0)
         return try await write(scope) { (transaction) throws(TransactionError) in
+            // Read anew in each attempt, because another exchange may have used the code since.
+            guard let known = try transaction.login(code: hash).value() else { return nil }
             let user = transaction.userForUpdate(.id(place.userID))
             // The code was used before: the session that it has started may end, and others with it.
-            let ending = try known.codeUsedAt == nil ? nil : transaction.lock([known.id])
+            let ending = try known.codeUsedAt == nil ? nil : transaction.lock([known.sessionID])
             let (previous, started) = (
-                transaction.livingSessionForUpdate(at: place), transaction.sessionForUpdate(known.id)
+                transaction.livingSessionForUpdate(at: place), transaction.sessionForUpdate(known.sessionID)
             )
             let phoneLogin = try known.isByPhone ? transaction.loginSession(.session(known.id)).value() : nil
             let phone = phoneLogin?.claim.map { transaction.session($0.sessionID) }
             let (login, catalogue) = (transaction.loginForUpdate(known.id), transaction.catalogue())
             guard let user = try user.value(), let login = try login.value(), login.codeHash == hash else { return nil }
             let current = try catalogue.value()
+            // The code has continued a session since it was read.
+            let moved = login.sessionID == known.sessionID ? started : transaction.sessionForUpdate(login.sessionID)
             var exchange = CodeExchange(
-                login: login, started: try started.value(), phoneLogin: phoneLogin, phone: try phone?.value() ?? nil,
+                login: login, started: try moved.value(), phoneLogin: phoneLogin, phone: try phone?.value() ?? nil,
                 opening: SessionOpening(
                     user: user, client: current.clients[login.clientID], settings: current.settings,
                     previous: try previous.value()))
+            if known.joinedSession != nil, let session = exchange.started {
+                exchange.startedPhone = try transaction.phoneState(of: session, current)
+            }
             let outcome = decide(&exchange)
             try transaction.write(exchange, of: login, current, ending)
             return outcome
+        }
+    }
+
+    /// The logins on the page of that session: the one that has started it, and those that have continued it.
+    public func logins(ofSession id: Identifier<Session>) async throws(StoreError) -> [Login] {
+        try await read(.short) { (reader) throws(TransactionError) in
+            let (own, continued) = (reader.login(id), reader.logins(continuing: id))
+            return (try own.value().map { [$0] } ?? []) + (try continued.value())
         }
     }
 
@@ -98,6 +118,25 @@ extension Store {
 }
 
 extension StoreTransaction {
+    /// The largest number of sessions of a client in one browser that a login looks at.
+    private static var clientSessionsMax: Int { 8 }
+
+    /// The sessions of that client that began in that browser and have no recorded end, the latest first.
+    fileprivate func sessions(
+        of clientID: String, inBrowser browser: Identifier<Session>, _ user: User, _ catalogue: Catalogue
+    ) throws(TransactionError) -> [SessionRecord] {
+        let logins = try logins(inBrowser: browser).value().filter { $0.clientID == clientID && $0.codeUsedAt != nil }
+        let latest = logins.sorted { $0.startedAt > $1.startedAt }.prefix(Self.clientSessionsMax)
+        var records: [SessionRecord] = []
+        for answer in latest.map({ session($0.sessionID) }) {
+            guard let session = try answer.value(), session.ending == nil else { continue }
+            var record = catalogue.record(of: session, user)
+            record.phone = try phoneState(of: session, catalogue)
+            records.append(record)
+        }
+        return records
+    }
+
     /// Writes what has become of the session of the browser.
     func writeBrowser(of approval: LoginApproval) throws(TransactionError) {
         if let browser = approval.browser, let ending = approval.ended {
@@ -120,14 +159,17 @@ extension StoreTransaction {
             if let previous = exchange.opening.previous {
                 try moveBonds(from: previous, to: session.id, at: session.renewedAt)
             }
+        } else if let session = exchange.opening.continued {
+            replace(session)
         }
+        if let session = exchange.renewed { replace(session) }
         var events = exchange.opening.events
         if let ending = exchange.ending {
             guard var locked = known else { throw .overtaken }
-            end(login.id, ending)
+            end(login.sessionID, ending)
             let origin = events.first.map(Origin.init) ?? .system
             events += try endDependents(
-                of: login.id, ofClient: login.clientID, ending, in: &locked, by: origin)
+                of: login.sessionID, ofClient: login.clientID, ending, in: &locked, by: origin)
         }
         if exchange.login != login { update(exchange.login) }
         append(events, catalogue)

@@ -20,6 +20,8 @@ public struct LoginChange: Sendable {
     public var ending: Session.Ending?
     /// The phone on which the sessions of the login depend from now on; nil: that of before.
     public var movesTo: Identifier<Session>?
+    /// What the user has proved on the phone that asks; nil: nothing.
+    public var shown: (proof: PresenceProof, at: Instant)?
     /// The sessions that are locked.
     fileprivate(set) var locked: LockedSessions
     /// The audit events of the same transaction.
@@ -68,6 +70,17 @@ extension Store {
     /// The login that `key` finds; nil if there is none.
     public func loginSession(_ key: LoginSession.Key) async throws(StoreError) -> LoginSession? {
         try await read(.short) { (reader) throws(TransactionError) in try reader.loginSession(key).value() }
+    }
+
+    /// The sessions with those ids, and the newest that phones have let in with that key; with the settings of the moment.
+    public func sessions(
+        _ ids: [Identifier<Session>], letInWithKey thumbprint: String?
+    ) async throws(StoreError) -> (sessions: [Session], settings: Settings) {
+        try await read(.short) { (reader) throws(TransactionError) in
+            let (named, catalogue) = (reader.sessions(ids), reader.catalogue())
+            let bound = thumbprint.map { reader.sessions(letInWithKey: $0, limit: Session.letInMax) }
+            return (try named.value() + (try bound?.value() ?? []), try catalogue.value().settings)
+        }
     }
 
     /// The login with that id and its phone; nil if there is none.
@@ -267,6 +280,10 @@ extension StoreTransaction {
         _ change: LoginChange, over login: LoginSession, by origin: Origin
     ) throws(TransactionError) -> [AuditEvent] {
         if change.login != login { update(change.login) }
+        if let (proof, now) = change.shown, var session = change.phone?.session {
+            session.note(proof, at: now)
+            replace(session)
+        }
         if let ending = change.ending {
             var locked = change.locked
             return change.events + (try endSessions(of: login, ending, in: &locked, by: origin))

@@ -190,7 +190,7 @@ extension StoreTransaction {
         _ login: IdentityLogin, place: (Identifier<User>) -> SessionPlace?
     ) throws(TransactionError) -> FoundLogin? {
         let (used, identity) = (isUsed(login.token), identity(login.key))
-        let candidates = login.linkingKey.map { users(withAddress: $0, limit: IdentityLogin.namesakesMax) }
+        let candidates = login.linkingKey.map { users(named: $0, orAddress: $0, limit: IdentityLogin.namesakesMax) }
         let known = try identity.value()
         let meant = known == nil ? try meant(by: login, among: try candidates?.value() ?? []) : nil
         // The remaining requests take one round trip. A new user has no session.

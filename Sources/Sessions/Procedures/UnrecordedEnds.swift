@@ -22,7 +22,7 @@ extension Store {
             let next = logins.count < limit ? nil : logins.last?.id
             let wanted = logins.filter { known.clients[$0.clientID].map(isWanted) == true }
             if wanted.isEmpty { return UnrecordedEnds(sessions: [], cursor: next) }
-            let found = try reader.sessions(wanted.map(\.id)).value()
+            let found = try reader.sessions(wanted.map(\.sessionID)).value()
             let owners = reader.users(Array(Set(found.map(\.userID))), named: [])
             let users = Dictionary(try owners.value().map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
             let ended = found.filter { session in

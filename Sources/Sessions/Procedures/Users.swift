@@ -46,8 +46,19 @@ extension Store {
     public func users(withAddress address: String, limit: Int) async throws(StoreError) -> [User] {
         guard let key = Text.emailKey(address) else { return [] }
         return try await read(.short) { (reader) throws(TransactionError) in
-            try reader.users(withAddress: key, limit: limit).value()
+            try reader.users(named: key, orAddress: key, limit: limit).value()
         }
+    }
+
+    /// The user that a typed name means where these names log in: the one with that username, or else the only one with that
+    /// verified address. One look-up, whatever the name is, so that its duration tells nothing.
+    public func user(_ typed: String, loggingInBy names: HostedLogin.LoginNames) async throws(StoreError) -> User? {
+        let (key, address) = (Text.key(typed), Text.typedEmailKey(typed))
+        // One row for the name, and two that show that an address is not that of one user.
+        let found = try await read(.short) { (reader) throws(TransactionError) in
+            try reader.users(named: key, orAddress: address, limit: 3).value()
+        }
+        return names.user(key, address, among: found)
     }
 
     /// Changes a user without a requesting session.
@@ -143,5 +154,15 @@ extension StoreTransaction {
     private func namesake(of user: User, before old: User) throws(TransactionError) -> Identifier<User>? {
         if Text.key(user.username) == Text.key(old.username) { return nil }
         return try self.user(.username(user.username)).value()?.id
+    }
+}
+
+extension HostedLogin.LoginNames {
+    /// The user with the username of that key, or else the only one with the verified address.
+    fileprivate func user(_ key: String, _ address: String?, among users: [User]) -> User? {
+        if self != .email, let named = users.first(where: { Text.key($0.username) == key }) { return named }
+        guard self != .username, let address else { return nil }
+        let owners = users.filter { $0.profile.isEmailVerified && $0.profile.verifiedEmailKey == address }
+        return owners.count == 1 ? owners[0] : nil
     }
 }

@@ -35,7 +35,7 @@ public struct PushMessages: Sendable {
         let code = LoginCode(handle: handle, kind: .push)
         let content = PushMessage.Content(
             type: .login, iss: context.issuer, sid: record.session.id.description, loginID: login.id.description,
-            login: context.loginCodes.link(code, base: context.pageBase, at: now), iat: now.secondsSinceEpoch,
+            login: context.loginCodes.link(code, base: context.url(""), at: now), iat: now.secondsSinceEpoch,
             exp: login.inputUntil.secondsSinceEpoch)
         return PushMessage(content, to: record.session, random: context.random)
     }

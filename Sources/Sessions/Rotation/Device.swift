@@ -60,6 +60,14 @@ extension Device {
         return Self.family(platform) != Self.family(reported)
     }
 
+    /// True if `report` names the registered platform, or if none is registered.
+    func isConfirmed(by report: DeviceReport?) -> Bool {
+        platform == nil || report?.platform != nil && report.map(isContradicted) == false
+    }
+
+    /// What a request says that comes from this very device.
+    var report: DeviceReport? { DeviceReport(name: nil, platform: platform, appVersion: nil) }
+
     /// Sets the members that `report` has.
     mutating func take(_ report: DeviceReport) {
         name = report.name ?? name

@@ -19,17 +19,28 @@ public struct Lifetimes: Hashable, Sendable {
         if settings.offlineSessionMaxLimited { maximum = min(maximum, settings.offlineSessionMax) }
         if let own = client?.offlineSessionMax?.ifPositive { maximum = min(maximum, own) }
         if let own = user?.offlineSessionMax?.ifPositive { maximum = min(maximum, own) }
-        let refreshAfter = client?.refreshAfter?.ifPositive ?? settings.refreshAfter
         if client?.staysLoggedIn ?? true {
             self.maximum = maximum
             accessToken = min(client?.accessTokenLifetime?.ifPositive ?? idle, idle)
-            self.refreshAfter = min(refreshAfter, accessToken)
+            refreshAfter = min(Self.refreshAfter(settings, client, within: accessToken), accessToken)
         } else {
             // The session ends with its one access token.
             accessToken = min(client?.accessTokenLifetime?.ifPositive ?? Client.shortAccessTokenLifetime, idle)
             self.maximum = min(maximum, accessToken)
-            self.refreshAfter = min(refreshAfter, accessToken)
+            refreshAfter = min(client?.refreshAfter?.ifPositive ?? settings.refreshAfter, accessToken)
         }
+    }
+
+    /// The client's own `refresh_after`, or else that of the settings. Where the client has chosen a shorter life of its access
+    /// tokens, the inherited value is half of this life, because it would come too late.
+    private static func refreshAfter(
+        _ settings: SessionSettings, _ client: Client?, within accessToken: Duration
+    ) -> Duration {
+        guard let client else { return settings.refreshAfter }
+        if let own = client.refreshAfter?.ifPositive { return own }
+        let choosesLife = client.accessTokenLifetime?.ifPositive != nil || client.offlineSessionIdle?.ifPositive != nil
+        guard choosesLife, settings.refreshAfter >= accessToken else { return settings.refreshAfter }
+        return .seconds(accessToken.wholeSeconds / 2)
     }
 
     /// The lifetime of a token that `client` gets for itself. No session limits it.
@@ -90,7 +101,7 @@ extension Lifetimes {
     ) -> String? {
         let idle = client?.offlineSessionIdle?.ifPositive ?? settings.offlineSessionIdle
         let accessToken = client?.accessTokenLifetime?.ifPositive ?? idle
-        let refreshAfter = client?.refreshAfter?.ifPositive ?? settings.refreshAfter
+        let refreshAfter = refreshAfter(settings, client, within: accessToken)
         if idle > absoluteMaximum {
             return "offline_session_idle must not exceed absolute_max_lifetime (\(absoluteMaximum.wholeSeconds))"
         }

@@ -136,6 +136,13 @@ public struct RefreshPolicy: Hashable, Sendable {
             change.events.append(
                 AuditEvent(.sessionRestored, at: now, by: origin, session: session, reason: "newer_than_stored"))
         }
+        // One event for each rotation, because a client that refreshes all the time must not fill the trail.
+        if client.attestation == .report, session.attestation != Session.genuine,
+            session.child != change.session.child || decision == .resumed
+        {
+            change.events.append(
+                AuditEvent(.attestationMissed, at: now, by: origin, session: session, reason: session.attestation))
+        }
         if let report = attempt.deviceReport {
             if client.appData == .report, session.device.isContradicted(by: report) {
                 change.events.append(
@@ -168,9 +175,10 @@ public struct RefreshPolicy: Hashable, Sendable {
         else { return .refused(.bindingMismatch) }
         if let key = session.keyThumbprint, key != attempt.provenKeyThumbprint { return .refused(.bindingMismatch) }
         if let device = attempt.deviceID, device != session.device.id { return .refused(.deviceMismatch) }
-        if let report = attempt.deviceReport, client?.appData == .refuse, session.device.isContradicted(by: report) {
+        if client?.appData == .refuse, !session.device.isConfirmed(by: attempt.deviceReport) {
             return .refused(.deviceMismatch)
         }
+        if client?.attestation == .refuse, session.attestation != Session.genuine { return .refused(.deviceMismatch) }
         if let refusal = user?.loginRefusal { return .refused(refusal) }
         let lifetimes = lifetimes(settings: settings, client: client, user: user)
         if let ending = lifetimes.ending(of: session, at: now) {

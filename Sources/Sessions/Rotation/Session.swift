@@ -70,6 +70,8 @@ public struct Session: Hashable, Sendable, Identifiable {
     public var probationUntil: Instant?
     /// The verdict of the operator's own attestation of app and device, for the claim `attestation`; nil: there is none.
     public var attestation: String?
+    /// The verdict that `Client.attestation` demands.
+    public static let genuine = "genuine"
     /// The public key to which messages to the device are encrypted, as `EncryptionKey.text` has it; nil: there is none.
     public var encryptionKey: String?
 

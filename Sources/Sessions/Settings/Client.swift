@@ -57,8 +57,12 @@ public struct Client: Hashable, Sendable, Identifiable {
     public var name: String?
     /// The authentication method.
     public var authenticationMethod: AuthenticationMethod
+    /// Whether a secret is accepted by `authenticationMethod` alone; otherwise in the Authorization header and in the form.
+    public var isAuthenticationMethodPinned = false
     /// SHA-256 of the secret of a confidential client. A fast hash suffices, because the secret is random.
     public var secretHash: [UInt8]?
+    /// The secret before the present one, while it is still accepted.
+    public var earlierSecret: EarlierSecret?
     /// The public keys of a client that authenticates by assertions.
     public var keys: ClientKeys?
     /// The grants that the client may use.
@@ -104,12 +108,28 @@ public struct Client: Hashable, Sendable, Identifiable {
         case ignore
         /// The new platform is kept, and the change is in the audit trail.
         case report
-        /// The refresh is refused as `device_mismatch`. The session is kept.
+        /// The refresh is refused as `device_mismatch`, as is one that does not name its platform. The session is kept.
         case refuse
     }
 
     /// The rule for a refresh that names another platform than the login.
     public var appData = AppDataRule.ignore
+
+    /// The claims of a user that each scope brings into ID tokens and userinfo.
+    public var scopeClaims = ScopeClaims.preset
+
+    /// What a refresh does in a session that the operator's own attestation does not call `genuine`.
+    public enum AttestationRule: String, CaseIterable, Sendable {
+        /// The refresh is granted, and nothing else happens.
+        case ignore
+        /// The refresh is granted, and is in the audit trail.
+        case report
+        /// The refresh is refused as `device_mismatch`. The session is kept.
+        case refuse
+    }
+
+    /// The rule for a refresh in a session without the verdict `genuine`.
+    public var attestation = AttestationRule.ignore
 
     /// The registration for logins on the server's page.
     public var hostedLogin = HostedLogin()
@@ -158,8 +178,18 @@ public struct Client: Hashable, Sendable, Identifiable {
     /// The granted scope without the tokens that an admin has removed from the client since.
     func standing(_ granted: Scope) -> Scope { granted.intersection(scope) }
 
-    /// True if what is signed for the client needs an RSA key.
-    var needsRSA: Bool { hostedLogin.idTokenAlgorithm == .rs256 || eventStream != nil }
+    /// The methods by which the client may authenticate: its own, and with a secret both places of it, unless one is pinned.
+    public var acceptedMethods: [AuthenticationMethod] {
+        guard authenticationMethod.hasSecret, !isAuthenticationMethodPinned else { return [authenticationMethod] }
+        return [.clientSecretBasic, .clientSecretPost]
+    }
+
+    /// The part of a requested scope that the client can be granted: an authorization request may name others too, which are left
+    /// out (RFC 6749 section 3.3, OpenID Connect Core section 3.1.2.1). Nil if the client can have nothing of it.
+    public func part(of requested: Scope) -> Scope? {
+        let part = requested.intersection(scope)
+        return part.tokens.isEmpty && !requested.tokens.isEmpty ? nil : part
+    }
 
     /// True if the client has no authentication.
     public var isPublic: Bool { authenticationMethod == .none }

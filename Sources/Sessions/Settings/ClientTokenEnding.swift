@@ -32,15 +32,15 @@ extension Client {
         if next.tokenEpoch > settings.tokenEpoch(of: self) {
             return (next, .tokensEnded(of: id, before: next.tokenEpoch, .imported, cause))
         }
-        guard let ending = tokenEnding(by: next) else { return (next, nil) }
+        guard let ending = tokenEnding(by: next, at: cause.at) else { return (next, nil) }
         var client = next
         client.tokenEpoch = max(settings.epoch, next.tokenEpoch) + 1
         return (client, .tokensEnded(of: id, before: client.tokenEpoch, ending, cause))
     }
 
-    private func tokenEnding(by next: Client) -> ClientTokenEnding? {
+    private func tokenEnding(by next: Client, at now: Instant) -> ClientTokenEnding? {
         if next.authenticationMethod != authenticationMethod { return .authenticationMethodChanged }
-        if let secretHash, next.secretHash != secretHash { return .secretRotated }
+        if !Set(secretHashes(at: now)).isSubset(of: next.secretHashes(at: now)) { return .secretRotated }
         if let keys, !keys.thumbprints.isSubset(of: next.keys?.thumbprints ?? []) { return .keyRemoved }
         return next.grantTypes.contains(.clientCredentials) ? nil : .grantRemoved
     }

@@ -15,9 +15,9 @@ public protocol StoreReader {
     /// The users with one of those ids or one of those usernames, in no order. The list may contain a user twice.
     func users(_ ids: [Identifier<User>], named usernames: [String]) -> Answer<[User]>
 
-    /// Up to `limit` users, in no order, that have the address with that key (`Text.emailKey`) as username or as verified
-    /// address.
-    func users(withAddress key: String, limit: Int) -> Answer<[User]>
+    /// Up to `limit` users, in no order, whose username has the first key, or whose verified address has the second
+    /// (`Text.emailKey`); nil: no address has.
+    func users(named key: String, orAddress emailKey: String?, limit: Int) -> Answer<[User]>
 
     /// Users with a username, e-mail or name that contains `query`, in the order of their usernames' keys. May read every user.
     func users(matching query: String?, after key: String, limit: Int) -> Answer<[User]>
@@ -57,6 +57,9 @@ public protocol StoreReader {
 
     /// The sessions with those ids, in no order.
     func sessions(_ ids: [Identifier<Session>]) -> Answer<[Session]>
+
+    /// The newest `limit` sessions, ended or not, that phones have let in with that key.
+    func sessions(letInWithKey thumbprint: String, limit: Int) -> Answer<[Session]>
 
     /// The sessions without a recorded end on those installations, in no order.
     func livingSessions(at places: [SessionPlace]) -> Answer<[Session]>
@@ -111,6 +114,9 @@ public protocol StoreReader {
 
     /// The logins on the page whose sessions belong to that session of a browser.
     func logins(inBrowser id: Identifier<Session>) -> Answer<[Login]>
+
+    /// The logins on the page whose codes have continued that session, in the order of their ids.
+    func logins(continuing id: Identifier<Session>) -> Answer<[Login]>
 
     /// The logins on the page that the session of a browser has answered by that login with a phone.
     func logins(letInBy id: Identifier<Session>) -> Answer<[Login]>

@@ -33,6 +33,12 @@ public struct Scope: Hashable, Sendable, CustomStringConvertible {
         self.tokens = tokens
     }
 
+    /// The scope of a client's registration, as people paste it: blanks around it do not count.
+    public init?(registered text: String) {
+        let words = text.drop(while: \.isWhitespace)
+        self.init(words.lastIndex { !$0.isWhitespace }.map { String(words[...$0]) } ?? "")
+    }
+
     /// %x21 / %x23-5B / %x5D-7E: visible ASCII without the quote and the backslash.
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && byte != 0x22 && byte != 0x5C

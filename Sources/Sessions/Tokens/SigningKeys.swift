@@ -5,7 +5,7 @@ internal import Locks
 /// The keys that sign access tokens. The store has them encrypted with the root key, and this object holds them decrypted.
 ///
 /// Clients that know no other algorithm have their ID tokens and logout tokens signed by an RSA key beside these, as security events
-/// always are. It exists once a client needs it.
+/// always are. OpenID Connect Discovery section 3 demands that every server has one.
 ///
 /// They rotate automatically. A new key is published one day before it signs, so that every verifier has it in time, and an old
 /// key is published until the last token that it signed has expired.
@@ -32,8 +32,22 @@ public final class SigningKeys: Sendable {
     private let rotation: Duration
     private let absoluteMaximum: Duration
     private let random: RandomSource
-    private let opened = Locked<[Opened]>([])
+    private let generate: @Sendable (SignatureAlgorithm) -> SigningKey
+    private let opened = Locked(Keys())
     private let reading = Locked(Reading())
+
+    /// The held keys. Those of RSA are apart, because every refresh looks for the signing key among the others.
+    private struct Keys {
+        let all: [Opened]
+        let rsa: [Opened]
+        let others: [Opened]
+
+        init(_ all: [Opened] = []) {
+            self.all = all
+            rsa = all.filter { $0.stored.algorithm == SigningKeys.rsa }
+            others = all.filter { $0.stored.algorithm != SigningKeys.rsa }
+        }
+    }
 
     /// The read of the store from which the keys come.
     private struct Reading {
@@ -49,10 +63,11 @@ public final class SigningKeys: Sendable {
         let revision: Int64
     }
 
-    /// Creates the signing keys of `store`. A new key for `algorithm` is made every `rotation`.
+    /// Creates the signing keys of `store`. A new key for `algorithm`, and one of RSA, is made every `rotation` by `generate`.
     public init(
         store: any Store, rootKeys: RootKeys, algorithm: SignatureAlgorithm, rotation: Duration,
-        absoluteMaximum: Duration, random: RandomSource = .system
+        absoluteMaximum: Duration, random: RandomSource = .system,
+        generate: @escaping @Sendable (SignatureAlgorithm) -> SigningKey = SigningKey.generate
     ) {
         self.store = store
         self.rootKeys = rootKeys
@@ -60,6 +75,7 @@ public final class SigningKeys: Sendable {
         self.rotation = rotation
         self.absoluteMaximum = absoluteMaximum
         self.random = random
+        self.generate = generate
     }
 
     /// The reason for which the keys cannot be used.
@@ -83,7 +99,7 @@ public final class SigningKeys: Sendable {
             clients = try await store.clients()
             let tokenLife = longestTokenLife(settings: settings, clients: clients)
             let (algorithm, rotation, rootKeys, random) = (algorithm.rawValue, rotation, rootKeys, random)
-            let rsa = try await rsaKey(for: clients, at: now)
+            let rsa = try await dueRSAKey(at: now)
             stored = try await store.updateSigningKeys { keys, events in
                 Self.reseal(&keys, with: rootKeys, random)
                 let due = Self.isNewKeyDue(keys, algorithm: algorithm, rotation: rotation, at: now)
@@ -98,9 +114,8 @@ public final class SigningKeys: Sendable {
         try load(stored, ticket)
     }
 
-    /// The next RSA key, if a client needs one and it is due. It is made only then, because that takes a tenth of a second.
-    private func rsaKey(for clients: [Client], at now: Instant) async throws(StoreError) -> StoredSigningKey? {
-        guard clients.contains(where: \.needsRSA) else { return nil }
+    /// The next RSA key, if it is due. It is made only then, because that takes a tenth of a second.
+    private func dueRSAKey(at now: Instant) async throws(StoreError) -> StoredSigningKey? {
         let keys = try await store.updateSigningKeys { keys, _ in keys }
         guard Self.isNewKeyDue(keys, algorithm: Self.rsa, rotation: rotation, at: now) else { return nil }
         return makeKey(.rs256, at: now)
@@ -132,23 +147,25 @@ public final class SigningKeys: Sendable {
         }
     }
 
-    /// Makes a key, which signs after one day, or at once if `immediately`. Returns its id.
+    /// Makes a key, and one of RSA beside it, which sign after one day, or at once if `immediately`. Returns the id of the first.
     public func rotate(
         at now: Instant, immediately: Bool, by origin: Origin
     ) async throws(Problem) -> String {
-        var fresh = makeKey(at: now)
-        if immediately { fresh.activeFrom = now }
-        let key = fresh
+        let fresh = [algorithm, .rs256].map { algorithm in
+            var key = makeKey(algorithm, at: now)
+            if immediately { key.activeFrom = now }
+            return key
+        }
         let stored: [StoredSigningKey]
         let ticket = beginReading()
         do throws(StoreError) {
             stored = try await store.updateSigningKeys { keys, events in
-                Self.add(key, to: &keys, events: &events, at: now, by: origin)
+                for key in fresh { Self.add(key, to: &keys, events: &events, at: now, by: origin) }
                 return keys
             }
         } catch { throw .store(error) }
         try load(stored, ticket)
-        return key.id
+        return fresh[0].id
     }
 
     /// Removes a compromised key from the set. The tokens that it has signed are invalid from then on: on this server at once,
@@ -185,12 +202,12 @@ public final class SigningKeys: Sendable {
 
     /// All keys, newest first.
     public var all: [StoredSigningKey] {
-        opened.withLock { $0.map(\.stored) }.sorted { ($0.activeFrom, $0.id) > ($1.activeFrom, $1.id) }
+        opened.withLock { $0.all.map(\.stored) }.sorted { ($0.activeFrom, $0.id) > ($1.activeFrom, $1.id) }
     }
 
     /// The published keys (RFC 7517): the signing one, the next one, and old ones with unexpired tokens.
     public var publicKeys: JWKSet {
-        JWKSet(opened.withLock { $0 }.map { JWK(publishing: $0.publicKey, kid: $0.stored.id) })
+        JWKSet(opened.withLock { $0.all }.map { JWK(publishing: $0.publicKey, kid: $0.stored.id) })
     }
 
     /// The signer at `now`: the newest active key.
@@ -206,9 +223,8 @@ public final class SigningKeys: Sendable {
 
     private func signer(at now: Instant, isRSA: Bool) -> JWTSigner? {
         opened.withLock { keys in
-            Self.signing(keys, at: now, isRSA: isRSA) {
-                ($0.stored.createdAt, $0.stored.activeFrom, $0.signer.key.algorithm == .rs256)
-            }?.signer
+            Self.signing(isRSA ? keys.rsa : keys.others, at: now) { ($0.stored.createdAt, $0.stored.activeFrom) }?
+                .signer
         }
     }
 
@@ -221,13 +237,13 @@ public final class SigningKeys: Sendable {
 
     /// The public key with that id.
     func verificationKey(id: String) -> VerificationKey? {
-        opened.withLock { keys in keys.first { $0.stored.id == id }?.publicKey }
+        opened.withLock { keys in keys.all.first { $0.stored.id == id }?.publicKey }
     }
 
     private func makeKey(at now: Instant) -> StoredSigningKey { makeKey(algorithm, at: now) }
 
     private func makeKey(_ algorithm: SignatureAlgorithm, at now: Instant) -> StoredSigningKey {
-        let key = SigningKey.generate(algorithm)
+        let key = generate(algorithm)
         let id = JWK(key.publicKey).thumbprint
         return StoredSigningKey(
             id: id, algorithm: algorithm.rawValue,
@@ -248,7 +264,7 @@ public final class SigningKeys: Sendable {
     /// Replaces the held keys by `stored`, unless they come from a later read, which includes every change of this one.
     private func load(_ stored: [StoredSigningKey], _ ticket: Ticket) throws(Problem) {
         var keys: [Opened] = []
-        let known = opened.withLock { $0 }
+        let known = opened.withLock { $0.all }
         for key in stored {
             if let same = known.first(where: { $0.stored.sealedPrivateKey == key.sealedPrivateKey }) {
                 keys.append(Opened(stored: key, signer: same.signer, publicKey: same.publicKey))
@@ -263,7 +279,7 @@ public final class SigningKeys: Sendable {
         reading.withLock { reading in
             guard ticket.number > reading.number else { return }
             (reading.number, reading.revision) = (ticket.number, ticket.revision)
-            opened.withLock { $0 = keys }
+            opened.withLock { $0 = Keys(keys) }
         }
     }
 
@@ -314,26 +330,25 @@ public final class SigningKeys: Sendable {
         events.append(AuditEvent(.signingKeyCreated, at: now, by: origin, reason: key.id))
     }
 
-    /// The signing key at `now`: the one that became active last, and of two in one second the one that was made last. If the
+    /// The signing key of `keys`, which are of one kind, at `now`: the one that became active last, and of two in one second the one that was made last. If the
     /// clock was set back to before all of them, the newest one signs, which was published before, so that no token has to wait
     /// for the clock.
     private static func signing<Key>(
-        _ keys: [Key], at now: Instant, isRSA: Bool,
-        _ facts: (Key) -> (createdAt: Instant, activeFrom: Instant, isRSA: Bool)
+        _ keys: [Key], at now: Instant, _ facts: (Key) -> (createdAt: Instant, activeFrom: Instant)
     ) -> Key? {
         var newest: (key: Key, activeFrom: Instant)?
         for key in keys {
-            let (_, activeFrom, isOfRSA) = facts(key)
-            if activeFrom > now || isOfRSA != isRSA { continue }
+            let (_, activeFrom) = facts(key)
+            if activeFrom > now { continue }
             if let newest, newest.activeFrom > activeFrom { continue }
             newest = (key, activeFrom)
         }
         if let newest { return newest.key }
-        return keys.filter { facts($0).isRSA == isRSA }.max { facts($0).createdAt < facts($1).createdAt }
+        return keys.max { facts($0).createdAt < facts($1).createdAt }
     }
 
     private static func signing(_ keys: [StoredSigningKey], at now: Instant, isRSA: Bool) -> StoredSigningKey? {
-        signing(keys, at: now, isRSA: isRSA) { ($0.createdAt, $0.activeFrom, $0.algorithm == rsa) }
+        signing(keys.filter { ($0.algorithm == rsa) == isRSA }, at: now) { ($0.createdAt, $0.activeFrom) }
     }
 
     /// Sets the end of keys with a successor, later if settings have since extended the lifetime of their tokens, and deletes

@@ -47,7 +47,8 @@ extension AccessTokenVerifier {
         let time = context.time
         var session = record.session
         let attempt = RefreshAttempt(
-            serial: serial, clientID: session.clientID, provenKeyThumbprint: session.keyThumbprint)
+            serial: serial, clientID: session.clientID, provenKeyThumbprint: session.keyThumbprint,
+            deviceReport: session.device.report)
         return policy.renew(
             attempt, &session, user: record.user, client: record.client, settings: record.settings, now: time.now,
             earliest: time.earliest)
@@ -71,9 +72,9 @@ extension AccessTokenVerifier {
             }
         }
         if let login { return .code(login) }
-        let hash = sha256(Array(text.utf8))
+        let now = context.clock.now
         let clients = try await inStore { () async throws(StoreError) in try await store.clients() }
-        let client = clients.first { $0.secretHash.map { constantTimeEqual($0, hash) } ?? false }
+        let client = clients.first { $0.accepts(secret: text, at: now) }
         return client.map { .clientSecret($0) } ?? .unknown(kind: "code or client secret")
     }
 

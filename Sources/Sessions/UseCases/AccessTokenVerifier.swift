@@ -106,9 +106,7 @@ public final class AccessTokenVerifier: UseCase {
             throw .invalidToken(.unknownSession)
         }
         guard try await signer.stands(token, since: reading) else { throw .invalidToken(nil) }
-        if let ending = policy.ending(of: record, at: now) {
-            guard policy.ending(of: record, at: time.earliest) != nil else { throw .store(.clockInDoubt) }
-            try await self.record(ending, of: record, from: origin, at: now)
+        if let ending = try await recordedEnding(of: record, from: origin, at: time) {
             throw .invalidToken(.ended(ending.reason))
         }
         let audience = context.standing(claims.audience.all, of: record.client)
@@ -144,25 +142,6 @@ public final class AccessTokenVerifier: UseCase {
         guard client.scope.tokens.contains(where: scopes.contains) else { throw .scopeMissing(scopes.first ?? "") }
         try use.use()
         return client
-    }
-
-    /// Records an end by the clock, so that later settings cannot revive the session.
-    private func record(
-        _ ending: Session.Ending, of record: SessionRecord, from origin: Origin, at now: Instant
-    ) async throws(ServiceError) {
-        guard record.session.ending == nil else { return }
-        let end: @Sendable (inout SessionChange) -> Void = { [policy] change in
-            guard let ending = policy.ending(of: change.record, at: now) else { return }
-            var session = change.session
-            session.end(ending.reason, at: ending.at)
-            change.keep(session, endedBy: origin, at: now)
-        }
-        let (id, hasPhone) = (record.session.id, record.session.phoneID != nil)
-        _ = try await inStore { () async throws(StoreError) in
-            hasPhone
-                ? try await store.updateSessionAndCompanions(id, by: origin, end)
-                : try await store.updateSession(id, end)
-        }
     }
 
     /// The present state of `token`. `inactive` gives no reason.
@@ -218,7 +197,8 @@ public final class AccessTokenVerifier: UseCase {
         }
         var session = record.session
         let attempt = RefreshAttempt(
-            serial: token.serial, clientID: session.clientID, provenKeyThumbprint: session.keyThumbprint)
+            serial: token.serial, clientID: session.clientID, provenKeyThumbprint: session.keyThumbprint,
+            deviceReport: session.device.report)
         let decision = policy.renew(
             attempt, &session, user: record.user, client: record.client, settings: record.settings, now: time.now,
             earliest: time.earliest)

@@ -181,6 +181,8 @@ extension User.Profile {
         }
         phoneNumber = phoneNumber ?? other.phoneNumber
         displayName = displayName ?? other.displayName
+        givenName = givenName ?? other.givenName
+        familyName = familyName ?? other.familyName
         country = country ?? other.country
     }
 }

@@ -14,15 +14,21 @@ public final class ClientAuthenticator: UseCase {
     public func authenticate(
         id: String, secret: String?, method: Client.AuthenticationMethod
     ) async throws(ServiceError) -> Client {
+        let client = try await client(id)
+        guard client.acceptedMethods.contains(method) else {
+            throw .refused(id, sent: method.rawValue, expected: client.expectedMethods)
+        }
+        if client.isPublic { return client }
+        guard let secret, client.accepts(secret: secret, at: context.clock.now) else {
+            throw .refused(id, sent: "another secret by \(method.rawValue)", expected: "the secret of the client")
+        }
+        return client
+    }
+
+    private func client(_ id: String) async throws(ServiceError) -> Client {
         guard Device.isValid(id: id),
             let client = try await inStore({ () async throws(StoreError) in try await store.client(id) })
-        else { throw .invalidClient }
-        guard client.authenticationMethod == method else { throw .invalidClient }
-        if client.isPublic { return client }
-        // In constant time, because the duration must not disclose how much of a guessed secret's hash is right.
-        guard let secret, let hash = client.secretHash, constantTimeEqual(sha256(Array(secret.utf8)), hash) else {
-            throw .invalidClient
-        }
+        else { throw .refused(id, sent: "an unknown client_id", expected: "the client_id of a client") }
         return client
     }
 
@@ -35,24 +41,55 @@ public final class ClientAuthenticator: UseCase {
         assertion text: String, id: String?, audiences: [String] = []
     ) async throws(ServiceError) -> Client {
         let now = context.clock.now
-        guard let assertion = try? KeyAssertion(text), ClientKeys.algorithms.contains(assertion.header.alg),
-            Device.isValid(id: assertion.issuer),
-            id == nil || id == assertion.issuer,
-            let client = try await inStore({ () async throws(StoreError) in try await store.client(assertion.issuer) }),
-            client.authenticationMethod == .privateKeyJWT, let keys = client.keys,
+        guard let assertion = try? KeyAssertion(text), ClientKeys.algorithms.contains(assertion.header.alg) else {
+            let algorithms = ClientKeys.algorithms.map(\.rawValue).joined(separator: " ")
+            throw .refused(id, sent: "an unreadable client_assertion", expected: "one signed by \(algorithms)")
+        }
+        guard id == nil || id == assertion.issuer else {
+            throw .refused(id, sent: "a client_assertion with another iss", expected: "the client_id as iss")
+        }
+        let client = try await client(assertion.issuer)
+        guard client.authenticationMethod == .privateKeyJWT, let keys = client.keys else {
+            throw .refused(client.id, sent: "private_key_jwt", expected: client.expectedMethods)
+        }
+        guard
             (try? assertion.verify(
-                using: keys.set.verificationKey, type: .clientAuthentication(assertion.header.typ))) != nil,
-            assertion.subject == client.id, assertion.audience.count == 1,
-            ([context.issuer] + audiences).contains(assertion.audience[0]),
-            Text.isValid(assertion.id, lengthMax: 255),
-            let end = assertion.end(at: now, lead: Self.clientLead)
-        else { throw .invalidClient }
+                using: keys.set.verificationKey, type: .clientAuthentication(assertion.header.typ))) != nil
+        else {
+            throw .refused(client.id, sent: "a client_assertion of another key or type", expected: "a key of jwks")
+        }
+        guard assertion.subject == client.id, assertion.audience.count == 1,
+            ([context.issuer] + audiences).contains(assertion.audience[0])
+        else {
+            throw .refused(
+                client.id, sent: "a client_assertion with another sub or aud",
+                expected: "the client_id as sub, and as aud \(context.issuer) alone")
+        }
+        guard Text.isValid(assertion.id, lengthMax: 255), let end = assertion.end(at: now, lead: Self.clientLead) else {
+            throw .refused(
+                client.id, sent: "a client_assertion without a good jti, or not of this time",
+                expected: "a jti, and an exp within \(DeviceKeyService.assertionLifetimeMax.wholeSeconds) seconds")
+        }
         // OpenID Connect Core section 9: it must be used once. Each costs a write, which all nodes see.
         let token = OneTimeToken(.clientAssertion, of: client.id, id: assertion.id, goodUntil: end, at: now)
         let isFresh = try await inStore { () async throws(StoreError) in try await store.use(token) }
-        guard isFresh else { throw .invalidClient }
+        guard isFresh else {
+            throw .refused(client.id, sent: "a client_assertion a second time", expected: "a new jti each time")
+        }
         return client
     }
+}
+
+extension ServiceError {
+    /// The refusal of a client that failed to authenticate.
+    fileprivate static func refused(_ id: String?, sent: String, expected: String) -> ServiceError {
+        .clientRefused(ClientRefusal(.invalidClient, of: id, sent: sent, expected: expected))
+    }
+}
+
+extension Client {
+    /// The methods of the client in words.
+    fileprivate var expectedMethods: String { acceptedMethods.map(\.rawValue).joined(separator: " or ") }
 }
 
 extension KeyAssertion {

@@ -22,9 +22,15 @@ public final class DeviceKeyService: UseCase {
 
     /// Resumes the session that the assertion of `attempt` names. When it throws, `attempt` holds session and user of an
     /// assertion that the session's key has signed.
-    public func resume(_ attempt: RefreshAttempt, from origin: Origin) async throws(ServiceError) -> TokenGrant {
-        let id = try await session(of: attempt, at: context.time.now)
+    ///
+    /// - Parameter admit: admits the resumption of a session, before its transaction.
+    public func resume(
+        _ attempt: RefreshAttempt, from origin: Origin,
+        admitting admit: (Identifier<Session>) throws(ServiceError) -> Void = { _ in }
+    ) async throws(ServiceError) -> TokenGrant {
+        let id = try await session(of: attempt, from: origin)
         attempt.begin(of: id, in: context, from: origin)
+        try admit(id)
         if !attempt.evidence.isEmpty { try await refresh.verifyEvidence(of: attempt, in: id) }
         guard try await refresh.runTransaction(of: attempt, in: id) else { throw .refused(.unknownSession) }
         let answer = await refresh.tokens(of: attempt)
@@ -34,8 +40,10 @@ public final class DeviceKeyService: UseCase {
 
     /// The session whose key has signed the assertion for this server, just now, and once. No transaction is needed, because
     /// the key of a session never changes.
-    private func session(of attempt: RefreshAttempt, at now: Instant) async throws(ServiceError) -> Identifier<Session>
-    {
+    private func session(
+        of attempt: RefreshAttempt, from origin: Origin
+    ) async throws(ServiceError) -> Identifier<Session> {
+        let now = context.time.now
         guard let assertion = try? KeyAssertion(attempt.token), let id = Identifier<Session>(assertion.issuer),
             assertion.audience.contains(context.issuer), assertion.isTimely(at: now, lead: Self.deviceLead)
         else { throw .refused(.invalidAssertion) }
@@ -45,7 +53,7 @@ public final class DeviceKeyService: UseCase {
         guard let key = record.session.deviceKey.flatMap(DeviceKey.init(text:)),
             assertion.subject == record.session.userID.description,
             (try? assertion.verify(with: key.key)) != nil
-        else { throw .refused(.invalidAssertion) }
+        else { throw try await refusal(on: record, from: origin) }
         // The assertion is used up whatever the outcome, because the device can sign the next one by itself.
         let token = OneTimeToken(
             .deviceAssertion, of: id.description, id: assertion.id,
@@ -53,9 +61,16 @@ public final class DeviceKeyService: UseCase {
         let isFresh = try await inStore { () async throws(StoreError) in try await store.use(token) }
         guard isFresh else {
             attempt.noteRefusal(of: record.session.userID, in: id)
-            throw .refused(.invalidAssertion)
+            throw try await refusal(on: record, from: origin)
         }
         return id
+    }
+
+    /// The refusal of an assertion that proves nothing: the end of the session, if it has ended, because no assertion helps a
+    /// device then. The end is no secret from a holder of the session's id.
+    private func refusal(on record: SessionRecord, from origin: Origin) async throws(ServiceError) -> ServiceError {
+        let ending = try await recordedEnding(of: record, from: origin, at: context.time)
+        return .refused(ending.map { .ended($0.reason) } ?? .invalidAssertion)
     }
 }
 

@@ -4,10 +4,14 @@ internal import Cryptography
 public struct LoginRequest: Sendable {
     /// The app.
     public var clientID: String
+    /// The names by which users of the client log in with a password.
+    public var loginNames = HostedLogin.LoginNames.both
     /// The grant by which the login comes, which the client must have unless the login continues a session; nil: it needs none.
     public var grantType: Client.GrantType? = .login
     /// The device; the caller has checked its id and texts.
     public var device: Device
+    /// Whether the request names the device. If not, the server has made up its id.
+    public var isDeviceNamed = true
     /// How the app will guard the refresh token; nil: the request does not say.
     public var namedMode: AuthenticationMode?
     /// The session that the app still has on the device. If it is one of the user, it goes on; see `SessionOpening`.
@@ -88,16 +92,19 @@ public final class LoginService: UseCase {
         _ request: LoginRequest, username: String, password: String, from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
         let user = try await user(
-            named: username, password: password, on: request.device, for: request.clientID, from: origin)
+            named: username, by: request.loginNames, password: password, on: request.device, for: request.clientID,
+            from: origin)
         return try await logIn(request, as: user, from: origin)
     }
 
-    /// The user with that name and password, for a login on that device in that client: the first half of a login.
+    /// The user with that name and password, for a login by one of those names on that device in that client: the first half of a login.
     public func user(
-        named username: String, password: String, on device: Device, for clientID: String, from origin: Origin
+        named username: String, by names: HostedLogin.LoginNames, password: String, on device: Device,
+        for clientID: String, from origin: Origin
     ) async throws(ServiceError) -> User {
         try await passwords.user(
-            LoginAttempt(username: username, password: password, deviceID: device.id, clientID: clientID),
+            LoginAttempt(
+                username: username, names: names, password: password, deviceID: device.id, clientID: clientID),
             from: origin)
     }
 
@@ -190,14 +197,34 @@ extension SessionOpening {
             && previous.authenticatedAt == previous.startedAt
     }
 
-    /// An authentication before the session starts: its time, and the epoch of the settings then.
-    typealias Authentication = (at: Instant, epoch: Int64)
+    /// The error in the keys of a login; nil if there is none.
+    private func keyProblem(in request: inout LoginRequest, of client: Client) -> ServiceError? {
+        if request.deviceKey != nil, !client.grantTypes.contains(.jwtBearer) {
+            return .invalid(member: "device_key", detail: "is not for this client: its grants have no jwt-bearer")
+        }
+        // Installed apps go on logging in when an admin switches staying logged in off: the answer says that nothing renews.
+        if !client.staysLoggedIn { request.deviceKey = nil }
+        return request.presenceKey?.presenceKeyProblem(
+            in: request.authenticationMode, besideDeviceKey: request.deviceKey?.text)
+    }
+
+    /// An authentication before the session starts.
+    struct Authentication {
+        /// When the user authenticated.
+        let at: Instant
+        /// Whether it was for this login, and not for an earlier one whose session of a browser has answered.
+        let isOfThisLogin: Bool
+        /// When a new session counts as started.
+        let sessionStart: Instant
+        /// The epoch of the settings then.
+        let epoch: Int64
+    }
 
     /// Sets the new session if the client and the user's switches allow it.
     ///
     /// - Parameters:
     ///   - method: how the user authenticated; nil: not at all, because an admin vouches for the user.
-    ///   - authenticated: when the user authenticated; nil: now.
+    ///   - authenticated: the authentication, if it was before; nil: now.
     mutating func start(
         _ request: LoginRequest, for resources: ResourceRequirement, by policy: RefreshPolicy,
         id: Identifier<Session>, by method: Client.LoginMethod?, authenticationMethods: [String],
@@ -211,14 +238,8 @@ extension SessionOpening {
         if let refusal = method.flatMap(client.refusal(of:)) { return .failure(refusal) }
         let audience: [String]
         do throws(ServiceError) { audience = try resources.audience(for: client) } catch { return .failure(error) }
-        let canUseKey = client.staysLoggedIn && client.grantTypes.contains(.jwtBearer)
-        if request.deviceKey != nil, !canUseKey {
-            return .failure(
-                .invalid(member: "device_key", detail: "is not for this client: its grants have no jwt-bearer"))
-        }
-        let keyProblem = request.presenceKey?.presenceKeyProblem(
-            in: request.authenticationMode, besideDeviceKey: request.deviceKey?.text)
-        if let keyProblem { return .failure(keyProblem) }
+        var request = request
+        if let problem = keyProblem(in: &request, of: client) { return .failure(problem) }
         guard request.authenticationMode.suits(user, hasIdentity: isByIdentity) else {
             return .failure(
                 .invalid(member: "authentication_mode", detail: "PASSWORD is not for a user without a password"))
@@ -237,7 +258,11 @@ extension SessionOpening {
             return .failure(.loginRefused(refusal))
         }
         do throws(ServiceError) { try request.proof?.use() } catch { return .failure(error) }
-        if let entitlement = continueSession(request, requestKey, for: resources, of: client, by: policy, origin, now) {
+        let shown = proof(of: method, authenticated, now)
+        if let entitlement = continueSession(
+            request, requestKey, showing: shown, at: authenticated?.at ?? now, for: resources, of: client, by: policy,
+            origin, now)
+        {
             return .success(entitlement)
         }
         if let refusal = client.refusal(of: request.grantType) { return .failure(refusal) }
@@ -246,7 +271,7 @@ extension SessionOpening {
             authenticationMode: request.authenticationMode, scope: scope,
             resources: request.resources.isEmpty ? [] : audience, authenticationMethods: authenticationMethods,
             keyThumbprint: request.keyThumbprint,
-            deviceKey: request.deviceKey?.text, startedAt: authenticated?.at ?? now,
+            deviceKey: request.deviceKey?.text, startedAt: authenticated?.sessionStart ?? now,
             epoch: authenticated?.epoch ?? settings.epoch, childAnsweredAt: now, childRequestKey: requestKey,
             presence: UserPresence(key: request.presenceKey?.text, identityAt: isByIdentity ? now : nil),
             confirmation: request.providerGrant.map { ProviderConfirmation(provider: $0.provider, at: now) })

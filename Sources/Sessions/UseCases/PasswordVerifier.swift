@@ -1,6 +1,9 @@
-/// A password in a request, with the username and the device.
+/// A password in a request, with the name and the device.
 struct LoginAttempt: Sendable {
+    /// The name as the user has typed it.
     let username: String
+    /// What the name may be.
+    let names: HostedLogin.LoginNames
     let password: String
     /// The device that the request names, if it names one.
     let deviceID: String?
@@ -29,11 +32,13 @@ final class PasswordVerifier: UseCase {
     /// The user with that name and password.
     func user(_ attempt: LoginAttempt, from origin: Origin) async throws(ServiceError) -> User {
         let now = context.clock.now
-        let name = Text.key(attempt.username)
         let user =
-            Text.isValid(attempt.username, lengthMax: User.usernameLengthMax)
-            ? try await inStore { () async throws(StoreError) in try await store.user(.username(attempt.username)) }
-            : nil
+            Text.isValid(attempt.username, lengthMax: User.loginNameLengthMax)
+            ? try await inStore { () async throws(StoreError) in
+                try await store.user(attempt.username, loggingInBy: attempt.names)
+            } : nil
+        // Wrong passwords count for the user, whichever name was typed.
+        let name = Text.key(user?.username ?? attempt.username)
         // An admin may have unlocked the user, at whichever node.
         if let liftedAt = user?.wrongPasswords?.liftedAt { context.failedAttempts.forget(name, upTo: liftedAt) }
         let wait = context.failedAttempts.wait(name, at: now)

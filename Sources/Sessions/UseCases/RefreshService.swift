@@ -24,11 +24,17 @@ public final class RefreshService: UseCase {
 
     /// Renews the access token of the session that `attempt` names. When it returns, the outcome is durable; when it throws,
     /// `attempt` holds the session and, for a genuine token that was refused, the user.
-    public func refresh(_ attempt: RefreshAttempt, from origin: Origin) async throws(ServiceError) -> TokenGrant {
+    ///
+    /// - Parameter admit: admits the refresh of a session, before the store is asked.
+    public func refresh(
+        _ attempt: RefreshAttempt, from origin: Origin,
+        admitting admit: (Identifier<Session>) throws(ServiceError) -> Void = { _ in }
+    ) async throws(ServiceError) -> TokenGrant {
         guard let token = try await refreshToken(in: attempt.token) else {
             return try await exchange(attempt, from: origin)
         }
         attempt.begin(serial: token.serial, of: token.sessionID, in: context, from: origin)
+        try admit(token.sessionID)
         if !attempt.evidence.isEmpty { try await verifyEvidence(of: attempt, in: token.sessionID) }
         guard try await runTransaction(of: attempt, in: token.sessionID) else { throw .refused(.unknownSession) }
         if case .success(let grant) = attempt.grant { return grant }

@@ -146,4 +146,27 @@ extension UseCase {
             .loginFailed, at: context.clock.now, by: origin, userID: userID, sessionID: sessionID, reason: reason)
         try await inStore { () async throws(StoreError) in try await store.append([event]) }
     }
+
+    /// The end of a session, or nil. An end by the clock is recorded, so that later settings cannot revive the session.
+    func recordedEnding(
+        of record: SessionRecord, from origin: Origin, at time: ClockGuard.Reading
+    ) async throws(ServiceError) -> Session.Ending? {
+        let now = time.now
+        guard let ending = policy.ending(of: record, at: now) else { return nil }
+        guard policy.ending(of: record, at: time.earliest) != nil else { throw .store(.clockInDoubt) }
+        guard record.session.ending == nil else { return ending }
+        let end: @Sendable (inout SessionChange) -> Void = { [policy] change in
+            guard let ending = policy.ending(of: change.record, at: now) else { return }
+            var session = change.session
+            session.end(ending.reason, at: ending.at)
+            change.keep(session, endedBy: origin, at: now)
+        }
+        let (id, hasPhone) = (record.session.id, record.session.phoneID != nil)
+        _ = try await inStore { () async throws(StoreError) in
+            hasPhone
+                ? try await store.updateSessionAndCompanions(id, by: origin, end)
+                : try await store.updateSession(id, end)
+        }
+        return ending
+    }
 }

@@ -47,6 +47,9 @@ public enum ServiceError: Error, Hashable, Sendable {
     case unproven(DPoPError)
     /// The client is unknown or failed to authenticate (RFC 6749 section 5.2).
     case invalidClient
+    /// `invalidClient` or `invalidGrant` with what the client sent and what was expected, for the log. Indirect, because a
+    /// refresh carries errors in its frames.
+    indirect case clientRefused(ClientRefusal)
     /// The client may not do this (RFC 6749 section 5.2).
     case unauthorizedClient
     /// The client takes no logins by that method: its `login_methods` do not name it.

@@ -14,13 +14,16 @@ public struct TokenGrant: Sendable {
         let audience: [String]
         /// The row of the table that granted a refresh; nil: a login.
         let decision: RefreshDecision?
+        /// Whether the grant gives a refresh token, where the client can use one.
+        let hasRefreshToken: Bool
         /// When the session ends with the phone that let it in, as far as is known now; nil: it depends on none.
         let bondEnd: Instant?
 
         init(
             session: Session, user: User, client: Client, settings: Settings, scope: Scope, audience: [String],
-            decision: RefreshDecision? = nil, bondEnd: Instant? = nil
+            decision: RefreshDecision? = nil, bondEnd: Instant? = nil, hasRefreshToken: Bool = true
         ) {
+            self.hasRefreshToken = hasRefreshToken
             self.bondEnd = bondEnd
             self.session = session
             self.user = user

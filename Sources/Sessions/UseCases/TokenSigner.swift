@@ -38,7 +38,8 @@ public final class TokenSigner: UseCase {
         let refreshAfter = min(
             lifetimes.refreshAfter, confirmationEnd.map { ($0 - now) / 2 } ?? lifetimes.refreshAfter)
         let refreshToken = context.refreshTokens.encode(RefreshToken(sessionID: session.id, serial: session.child))
-        let hasRefreshToken = client.staysLoggedIn && client.grantTypes.contains(.refreshToken)
+        let hasRefreshToken =
+            entitlement.hasRefreshToken && client.staysLoggedIn && client.grantTypes.contains(.refreshToken)
         let isSingle = client.tokenStyle == .single
         let accessToken = try accessTokens.issue(
             for: session, audience: entitlement.audience, scope: entitlement.scope, refreshAfter: refreshAfter,

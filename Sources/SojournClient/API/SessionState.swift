@@ -68,7 +68,7 @@ extension Account {
 
 /// How the app guards the tokens on the device (the server's `authentication_mode`).
 public enum AuthenticationMode: String, Hashable, Sendable, Codable {
-    case none = "NO"
+    case no = "NO"
     case biometric = "BIOMETRIC"
     case password = "PASSWORD"
 }
@@ -85,6 +85,10 @@ public struct Account: Hashable, Sendable, Codable {
     public var phoneNumber: String?
     /// The name for people.
     public var displayName: String?
+    /// The given name.
+    public var givenName: String?
+    /// The family name.
+    public var familyName: String?
     /// ISO 3166-1 alpha-2.
     public var country: String?
     /// The member of the wire: true for an anonymous user, else absent.
@@ -99,13 +103,16 @@ public struct Account: Hashable, Sendable, Codable {
     /// Creates an account.
     public init(
         userID: String, username: String? = nil, email: String? = nil, phoneNumber: String? = nil,
-        displayName: String? = nil, country: String? = nil, isAnonymous: Bool = false
+        displayName: String? = nil, givenName: String? = nil, familyName: String? = nil, country: String? = nil,
+        isAnonymous: Bool = false
     ) {
         self.userID = userID
         self.username = username
         self.email = email
         self.phoneNumber = phoneNumber
         self.displayName = displayName
+        self.givenName = givenName
+        self.familyName = familyName
         self.country = country
         anonymous = isAnonymous ? true : nil
     }
@@ -115,6 +122,8 @@ public struct Account: Hashable, Sendable, Codable {
         case username, email
         case phoneNumber = "phone_number"
         case displayName = "display_name"
+        case givenName = "given_name"
+        case familyName = "family_name"
         case country, anonymous
     }
 }

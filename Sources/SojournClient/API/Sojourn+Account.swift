@@ -105,14 +105,18 @@ extension Sojourn {
         var (isRenewed, isSignedAgain) = (false, false)
         while true {
             let answer = try await exchanged(try await authorized(plain, by: token))
-            guard !(200..<300).contains(answer.status) else { return answer }
+            guard !(200..<300).contains(answer.status) else {
+                if answer.serverTime != nil { noteReached() }
+                return answer
+            }
             let verdict = Verdict<TokenAnswer>(of: answer)
+            noteWord(verdict)
             if verdict == .signAgain, !isSignedAgain {
                 isSignedAgain = true
             } else if !isRenewed, isAboutToken(answer, verdict) {
                 isRenewed = true
                 // The server itself has refused the token: this is worth a renewal, however recent the last one is.
-                renewedForRejectionAt = nil
+                rejections = []
                 token = try await accessToken(.renewed(after: token))
             } else {
                 return answer
@@ -123,6 +127,16 @@ extension Sojourn {
     /// Notes that an API asks for the user.
     func note(_ requirement: PresenceRequirement) {
         presence = (requirement, true)
+        publishState()
+    }
+
+    /// Notes what the server has just said of the session. During a wait after a failed renewal it is the newer word.
+    private func noteWord(_ verdict: Verdict<TokenAnswer>) {
+        if case .unreachable = verdict { return }
+        noteReached()
+        guard case .suspended(let suspension) = verdict else { return }
+        reachability = .suspended(suspension)
+        if heldError != nil { heldError = .suspended(suspension) }
         publishState()
     }
 

@@ -12,7 +12,7 @@ extension Sojourn {
     ///   - reason: what the prompt of the mode `BIOMETRIC` says.
     @discardableResult
     public func signInAnonymously(
-        mode: AuthenticationMode = .none, reason: String = PresencePrompt.reason
+        mode: AuthenticationMode = .no, reason: String = PresencePrompt.reason
     ) async throws(SojournError) -> Account {
         // What hinders the read hinders the login too, unless a login mends it.
         if let session = try? await current()?.record.session, session.ending == nil, session.account.isAnonymous {

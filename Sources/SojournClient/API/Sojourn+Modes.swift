@@ -45,7 +45,7 @@ extension Sojourn {
     }
 
     /// The keys of the session, opened by one prompt; new ones, if there are none, or if the enrolled biometry has changed.
-    private func gateKeys(
+    func gateKeys(
         of session: StoredSession, _ reason: String
     ) async throws(SojournError) -> (gate: OpenGate, isNew: Bool) {
         if let gate = openGate(of: session) { return (gate, false) }

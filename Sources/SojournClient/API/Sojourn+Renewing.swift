@@ -153,6 +153,10 @@ extension Sojourn {
         if let session = loaded.record.session, session.isLocked {
             return .answered(.presenceRequired(ways(toOpen: session)))
         }
+        if let session = loaded.record.session, !session.isRenewable {
+            attempt.sentUptime = clock.uptime
+            return await confirm(session, attempt.userAssertion)
+        }
         guard let signatures = attempt.signatures, signatures.need == attempt.need else { return .unsent }
         if clock.uptime - attempt.loadedAt > Self.loadedAgeMax, !attempt.isReloaded {
             attempt.isReloaded = true
@@ -176,11 +180,35 @@ extension Sojourn {
         }
     }
 
+    /// Asks the server whether a session that nothing renews goes on (`stay_logged_in` of the client), and shows the user's presence
+    /// if an assertion does. The session has one access token, and no credential that a renewal could present.
+    private func confirm(_ session: StoredSession, _ userAssertion: String?) async -> Renewal.Input {
+        do throws(KeyError) {
+            if session.isBound, try await deviceKey(session.keyThumbprint) == nil {
+                let isOver = serverClock.isAnchored && now >= session.expiresAt
+                return .answered(.ended(isOver ? .maxLifetimeReached : .keyLost))
+            }
+        } catch { return .signFailed(error) }
+        do throws(SojournError) {
+            let call = userAssertion.map(AccountCall.showPresence(assertion:)) ?? .profile
+            var message = try call.message(to: try server())
+            message.fields += try await authorization(message.method, message.url, by: session.token)
+            do throws(TransportFailure) {
+                let answer = try await exchange(message, within: patience(for: session))
+                return .answered(Verdict(of: answer, about: session))
+            } catch { return .answered(.unreachable(Unreachable(error))) }
+        } catch {
+            if case .misconfigured(let detail) = error { return .answered(.misconfigured(detail)) }
+            return .answered(.unreachable(Unreachable("no request")))
+        }
+    }
+
     private func renewalMessage(
         _ record: SessionRecord, _ signatures: Signatures, _ attempt: RenewalAttempt
     ) throws(SojournError) -> HTTPMessage? {
         var request = TokenRequest(
             server: try server(), clientID: configuration.clientID, resources: configuration.resources)
+        (request.platform, request.appVersion) = (configuration.platform, configuration.appVersion)
         request.userAssertion = attempt.userAssertion
         let sentAt = attempt.sentAt
         if let token = record.session?.refreshToken {

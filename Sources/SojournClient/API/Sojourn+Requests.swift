@@ -36,7 +36,10 @@ extension Sojourn {
                 isSignedAgain = true
             } else if !isRenewed {
                 isRenewed = true
-                token = try await accessToken(.renewed(after: token))
+                do throws(SojournError) { token = try await accessToken(.renewed(after: token)) } catch {
+                    if error == .noOtherToken { return (data, response) }
+                    throw error
+                }
             } else {
                 return (data, response)
             }
@@ -73,8 +76,7 @@ extension SojournError {
         case let error as SojournError: self = error
         case is CancellationError: self = .cancelled
         case let error as URLError where error.code == .cancelled: self = .cancelled
-        case let error as URLError:
-            self = .unreachable(Unreachable("URLError \(error.code.rawValue): \(error.localizedDescription)"))
+        case let error as URLError: self = .unreachable(Unreachable(error.code.text))
         default: self = .unreachable(Unreachable("\(error)"))
         }
     }

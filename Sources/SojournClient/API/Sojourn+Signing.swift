@@ -16,9 +16,9 @@ struct SigningNeed: Hashable, Sendable {
 
     init() {}
 
-    /// What a renewal of `session` needs.
+    /// What a renewal of `session` needs; nothing for one that cannot be renewed.
     init(renewing session: StoredSession?) {
-        guard let session else { return }
+        guard let session, session.isRenewable else { return }
         needsProof = session.isBound
         if session.refreshToken == nil, let sessionID = session.sessionID {
             assertion = Assertion(sessionID: sessionID, userID: session.account.userID)

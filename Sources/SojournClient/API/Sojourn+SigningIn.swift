@@ -1,19 +1,20 @@
 public import Foundation
 
 extension Sojourn {
-    /// Signs a user in by name and password.
+    /// Signs a user in by name and password. A session of the same user on this device goes on with its keys.
     ///
     /// - Parameters:
-    ///   - mode: how the app guards the session. `BIOMETRIC` asks the user for biometry, once, before anything is sent.
+    ///   - mode: how the app guards the session. `BIOMETRIC` asks the user for biometry, once, before anything is sent, unless it
+    ///     has opened the session already.
     ///   - reason: what that prompt says.
     @discardableResult
     public func signIn(
-        username: String, password: String, mode: AuthenticationMode = .none, reason: String = PresencePrompt.reason
+        username: String, password: String, mode: AuthenticationMode = .no, reason: String = PresencePrompt.reason
     ) async throws(SojournError) -> Account {
         try await signIn(.password(username: username, password: password), mode, reason)
     }
 
-    /// Signs a user in by an ID token of an identity provider.
+    /// Signs a user in by an ID token of an identity provider. A session of the same user on this device goes on with its keys.
     ///
     /// - Parameters:
     ///   - nonce: what the app sent to the provider for this token.
@@ -24,7 +25,7 @@ extension Sojourn {
     @discardableResult
     public func signIn(
         idToken: String, provider: String, nonce: String? = nil, providerRefreshToken: String? = nil,
-        mode: AuthenticationMode = .none, reason: String = PresencePrompt.reason
+        mode: AuthenticationMode = .no, reason: String = PresencePrompt.reason
     ) async throws(SojournError) -> Account {
         try await signIn(
             .idToken(idToken, provider: provider, nonce: nonce, providerRefreshToken: providerRefreshToken), mode,
@@ -72,11 +73,13 @@ extension Sojourn {
         _ credentials: LoginRequest.Credentials, _ mode: AuthenticationMode, _ reason: String
     ) async throws(SojournError) -> Account {
         try await activating(mode, reason) { opened throws(SojournError) in
-            try await self.logIn(credentials, mode, by: opened)
+            try await self.logIn(
+                credentials, mode, by: opened, continuing: credentials.mayContinue ? try? await self.living() : nil)
         }
     }
 
-    /// Logs in by `logIn`. In the mode `BIOMETRIC` the user is asked first, and what the prompt opened is the session's gate.
+    /// Logs in by `logIn`. In the mode `BIOMETRIC` the user is asked first, and what the prompt opened is the session's gate: the
+    /// one that it has, if there is a session that the login can continue.
     func activating(
         _ mode: AuthenticationMode, _ reason: String,
         _ logIn: (OpenGate?) async throws(SojournError) -> Account
@@ -84,10 +87,17 @@ extension Sojourn {
         guard mode == .biometric else { return try await logIn(nil) }
         activations += 1
         defer { activations -= 1 }
-        let opened = try await prompt { gate throws(PresenceError) in try await gate.enroll(reason: reason) }
+        let session = try? await living()
+        let (opened, isNew): (OpenGate, Bool)
+        if let session {
+            (opened, isNew) = try await gateKeys(of: session, reason)
+        } else {
+            let enrolled = try await prompt { gate throws(PresenceError) in try await gate.enroll(reason: reason) }
+            (opened, isNew) = (enrolled, true)
+        }
         let account: Account
         do throws(SojournError) { account = try await logIn(opened) } catch {
-            await discard(opened)
+            if isNew { await discard(opened) } else if openGate(of: session)?.id != opened.id { await opened.close() }
             throw error
         }
         // The first signature ends the activation. If it does not arrive, that of the next unlock does.
@@ -170,6 +180,9 @@ extension Sojourn {
         var (attempts, isSignedAgain) = (0, false)
         while true {
             let verdict = try await verdict(on: message, provenBy: key)
+            if attempts == 0, verdict.mayBeOfAnotherServer, let text = await missingServer() {
+                throw .misconfigured(text)
+            }
             switch verdict {
             case .granted(let answer): return answer
             case .signAgain where !isSignedAgain: isSignedAgain = true

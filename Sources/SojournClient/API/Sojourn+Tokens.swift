@@ -6,7 +6,8 @@ extension Sojourn {
         case usable
         /// Renewed since `refresh_after`; an error otherwise.
         case fresh
-        /// Another one than this, which an API has refused.
+        /// Another one than this, which an API has refused. It is renewed twice in ten seconds at most; then, and if no other one
+        /// comes, the error is `refused` with the code `invalid_token`.
         case renewed(after: AccessToken)
     }
 
@@ -22,13 +23,16 @@ extension Sojourn {
             }
             guard userID == nil || userID == session.account.userID else { throw .cancelled }
             userID = session.account.userID
-            guard needsRenewal(session, need) else { return session.token }
+            guard needsRenewal(session, need) else {
+                if need == .renewed(after: session.token) { throw .noOtherToken }
+                return session.token
+            }
             let fallback = fallback(session, need)
             if let error = obstacle() {
                 if let fallback, error.allowsStoredToken { return fallback }
                 throw error
             }
-            if case .renewed(let refused) = refusal(need), refused == session.token { noteRejection() }
+            if case .renewed(let refused) = refusal(need), refused == session.token { rejections.append(clock.uptime) }
             let flight = flight(of: loaded.version)
             // A token that is good by a clock which the server has confirmed is worth more than waiting.
             let isGood = fallback != nil && session.isUsable(at: now)
@@ -37,7 +41,10 @@ extension Sojourn {
                 if let fallback { return fallback }
                 continue
             }
-            if let token = try token(after: outcome, fallback) { return token }
+            guard let token = try token(after: outcome, fallback) else { continue }
+            // No other token follows the one of a session that nothing renews.
+            if need == .renewed(after: token), !session.isRenewable { throw .noOtherToken }
+            return token
         }
         throw .unreachable(Unreachable("the record changes all the time"))
     }
@@ -75,15 +82,12 @@ extension Sojourn {
 
     private func needsRenewal(_ session: StoredSession, _ need: Need) -> Bool {
         if case .renewed(let refused) = refusal(need), refused == session.token {
-            // An API that refuses every token must not make every call a renewal.
-            guard let renewedForRejectionAt else { return true }
-            return clock.uptime - renewedForRejectionAt >= .seconds(10) || session.isDue(at: now)
+            // An API that refuses every token must not make every call a renewal. A caller that needs another token asks the
+            // server once more, because the session may have ended since.
+            rejections.removeAll { clock.uptime - $0 >= .seconds(10) }
+            return rejections.count < (need == .usable ? 1 : 2) || session.isDue(at: now)
         }
         return session.isDue(at: now)
-    }
-
-    private func noteRejection() {
-        renewedForRejectionAt = clock.uptime
     }
 
     /// The stored token, if the caller takes it when no renewal succeeds. The SDK's own guess of the time ends no token: an
@@ -109,6 +113,10 @@ extension Sojourn {
 }
 
 extension SojournError {
+    /// The API has refused a token after which no other one comes now.
+    static let noOtherToken = SojournError.refused(
+        Refusal(status: 401, code: "invalid_token", detail: "the API has refused the newest token"))
+
     /// Whether a call may go on with the stored token after this failure of a renewal.
     fileprivate var allowsStoredToken: Bool {
         switch self {

@@ -42,8 +42,8 @@ public actor Sojourn {
     var lastWaiter = 0
     /// The access token that an API has refused.
     var rejected: AccessToken?
-    /// When a token was last renewed because an API had refused it.
-    var renewedForRejectionAt: Duration?
+    /// When tokens were renewed in the last ten seconds because an API had refused them.
+    var rejections: [Duration] = []
     /// The nonces for proofs, by origin.
     var nonces: [String: (value: String, at: Duration)] = [:]
     /// A sign-out that the store has not taken yet.
@@ -124,6 +124,14 @@ public actor Sojourn {
     /// How the app guards the stored session; nil: none is known. `restore()` or `start()` reads it.
     public var authenticationMode: AuthenticationMode? { cache?.record?.record.session?.mode }
 
+    /// When the session ends at the latest, in Unix seconds of the server, however often it is renewed: an app can tell the user
+    /// before that the password will be asked for. Nil: no session is known, or it has ended. A setting of the server can change
+    /// it, and a renewal then brings the new one.
+    public var sessionExpiresAt: Int64? {
+        guard let session = cache?.record?.record.session, session.ending == nil else { return nil }
+        return session.sessionExpiresAt
+    }
+
     /// Loads again when the store says that another process has written.
     private func watchStore() {
         guard watch == nil else { return }
@@ -188,8 +196,16 @@ public actor Sojourn {
         if case .unreachable(let since) = reachability, let session = loaded?.record.session, session.issuedAt >= since
         {
             reachability = .current
+            noteReached()
         }
         publishState()
+    }
+
+    /// The server has been reached since the last renewal failed: what failed then is no longer known to be so.
+    func noteReached() {
+        guard case .unreachable? = heldError else { return }
+        retries.noteStart()
+        if retries.hold(at: clock.uptime) == nil { heldError = nil }
     }
 
     /// Publishes the state that the record and the last renewal give.

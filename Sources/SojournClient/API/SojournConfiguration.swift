@@ -28,9 +28,9 @@ public struct SojournConfiguration: Sendable {
     public var deviceID: String?
     /// The device's name in the user's list of devices.
     public var deviceName: String?
-    /// For example `iOS 18.1`.
+    /// For example `iOS 18.1`. Each login and each renewal names it: a client with `app_data` refuses another platform.
     public var platform: String?
-    /// The version of the app.
+    /// The version of the app, which each login and each renewal names.
     public var appVersion: String?
     /// The scope to ask for at a login; nil: everything that the client may have. Without `account` the calls about the account are
     /// refused with `insufficient_scope`, and the user's data are what the scope discloses.

@@ -22,7 +22,7 @@ package struct PendingLogin: Hashable, Sendable {
         guard let state = members.text("state"), let nonce = members.text("nonce"),
             let verifier = members.text("code_verifier"), let redirectURI = members.text("redirect_uri")
         else { return nil }
-        let mode = members.text("authentication_mode").flatMap(AuthenticationMode.init) ?? .none
+        let mode = members.text("authentication_mode").flatMap(AuthenticationMode.init) ?? .no
         self.init(state: state, nonce: nonce, verifier: verifier, redirectURI: redirectURI, mode: mode)
     }
 

@@ -56,7 +56,8 @@ extension StoredSession {
         idleExpiresAt = take("session_idle_expires_at")?.integer
         sessionExpiresAt = take("session_expires_at")?.integer
         rotationInterval = take("rotation_interval")?.integer
-        mode = take("authentication_mode")?.text.flatMap(AuthenticationMode.init) ?? .none
+        renewal = take("renewal")?.elements.map { $0.compactMap(\.text) }
+        mode = take("authentication_mode")?.text.flatMap(AuthenticationMode.init) ?? .no
         user = take("user")?.members ?? [:]
         keyThumbprint = take("key_thumbprint")?.text
         gateID = take("gate_id")?.text
@@ -86,6 +87,7 @@ extension StoredSession {
         members.set("session_idle_expires_at", idleExpiresAt)
         members.set("session_expires_at", sessionExpiresAt)
         members.set("rotation_interval", rotationInterval)
+        members["renewal"] = renewal.map { .array($0.map { .string($0) }) }
         members.set("authentication_mode", mode.rawValue)
         members.set("key_thumbprint", keyThumbprint)
         members["user"] = .object(user)
@@ -120,6 +122,7 @@ extension Account {
         self.init(
             userID: members.text("user_id") ?? "", username: members.text("username"), email: members.text("email"),
             phoneNumber: members.text("phone_number"), displayName: members.text("display_name"),
+            givenName: members.text("given_name"), familyName: members.text("family_name"),
             country: members.text("country"), isAnonymous: members["anonymous"]?.bool ?? false)
     }
 }

@@ -52,6 +52,8 @@ package struct StoredSession: Hashable, Sendable {
     package var sessionExpiresAt: Int64?
     /// The server's rotation interval in seconds.
     package var rotationInterval: Int64?
+    /// How the session can be renewed, as its login said; empty: not at all. Nil: the login did not say.
+    package var renewal: [String]?
     package var mode: AuthenticationMode
     /// The members of `user` as the server sent them.
     package var user: [String: JSONValue]
@@ -71,7 +73,7 @@ package struct StoredSession: Hashable, Sendable {
         accessToken = answer.accessToken
         tokenType = answer.tokenType
         (issuedAt, expiresAt) = (answer.issuedAt, answer.expiresAt)
-        mode = .none
+        mode = .no
         user = [:]
         self.keyThumbprint = keyThumbprint
         refreshToken = answer.refreshToken
@@ -90,6 +92,7 @@ package struct StoredSession: Hashable, Sendable {
         idleExpiresAt = answer.sessionIdleExpiresAt ?? idleExpiresAt
         sessionExpiresAt = answer.sessionExpiresAt ?? sessionExpiresAt
         rotationInterval = answer.rotationInterval ?? rotationInterval
+        renewal = answer.renewal ?? renewal
         mode = answer.mode ?? mode
         user = answer.user ?? user
         ending = nil
@@ -104,8 +107,15 @@ package struct StoredSession: Hashable, Sendable {
     /// Whether requests need a proof of the key.
     package var isBound: Bool { tokenType.lowercased() == "dpop" }
 
-    /// Whether a renewal is due: strictly after `refresh_after`.
-    package func isDue(at now: Int64) -> Bool { refreshAfter.map { now > $0 } ?? false || !isUsable(at: now) }
+    /// Whether the session can be renewed. One that cannot ends with its access token (`stay_logged_in` of the client).
+    package var isRenewable: Bool { renewal != [] }
+
+    /// Whether the server has to be asked: for a renewal strictly after `refresh_after`, and whether the session has ended once the
+    /// token of a session without renewal is over.
+    package func isDue(at now: Int64) -> Bool {
+        guard isRenewable else { return now >= expiresAt }
+        return refreshAfter.map { now > $0 } ?? false || !isUsable(at: now)
+    }
 
     /// Whether the access token is good for a request: for 30 seconds more.
     package func isUsable(at now: Int64) -> Bool { expiresAt - now >= 30 }

@@ -57,6 +57,22 @@ extension Verdict where Grant == TokenAnswer {
         }
     }
 
+    /// What `answer` to a call with the access token means for `session`, which nothing renews: an access token that the server no
+    /// longer takes is the end of it.
+    package init(of answer: HTTPAnswer, about session: StoredSession) {
+        if (200..<300).contains(answer.status) {
+            self =
+                JSONValue(parsing: answer.body)?.members != nil
+                ? .granted(TokenAnswer(confirming: session))
+                : .unreachable(Unreachable("not an answer of the server", status: answer.status))
+            return
+        }
+        self = Verdict(of: answer)
+        if case .refused(let refusal) = self, refusal.status == 401, refusal.code == "invalid_token" {
+            self = .ended(.maxLifetimeReached)
+        }
+    }
+
     /// The end of the session, if the error is one.
     private static func ending(_ error: ErrorAnswer, isKeyGone: Bool) -> Self? {
         guard error.isReason, let reauthenticate = error.reauthenticate else { return nil }
@@ -88,11 +104,12 @@ extension HTTPAnswer {
         return min(max(until - now, 0), RetrySchedule.retryAfterMax)
     }
 
-    /// The server's time, if this is an answer of the server itself: that of the tokens, or `Date` beside an error of the
-    /// server. A cache says by `Age` that its `Date` is old.
+    /// The server's time, if this is an answer of the server itself: that of the tokens, or `Date` beside another object or an
+    /// error of the server. A cache says by `Age` that its `Date` is old.
     package var serverTime: Int64? {
-        if status == 200 { return TokenAnswer(parsing: body)?.issuedAt }
-        guard self["Age"] == nil, ErrorAnswer(parsing: body) != nil else { return nil }
+        if let tokens = TokenAnswer(parsing: body), status == 200 { return tokens.issuedAt }
+        let isSuccess = (200..<300).contains(status) && JSONValue(parsing: body)?.members != nil
+        guard self["Age"] == nil, isSuccess || ErrorAnswer(parsing: body) != nil else { return nil }
         return self["Date"].flatMap(HTTPDate.seconds)
     }
 }

@@ -16,4 +16,13 @@ package enum Verdict<Grant: Hashable & Sendable>: Hashable, Sendable {
     case refused(Refusal)
     /// The app is set up wrongly, for example with an unknown client.
     case misconfigured(String)
+
+    /// Whether a server without the path has answered: one that is no Sojourn, or another listener.
+    package var mayBeOfAnotherServer: Bool {
+        switch self {
+        case .unreachable(let cause): [404, 405, 501].contains(cause.status)
+        case .refused(let refusal): [404, 405, 501].contains(refusal.status)
+        default: false
+        }
+    }
 }

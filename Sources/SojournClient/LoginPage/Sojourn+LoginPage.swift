@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Sojourn {
-    /// Signs a user in on the server's login page (RFC 8252).
+    /// Signs a user in on the server's login page (RFC 8252). A session of the same user on this device goes on with its keys.
     ///
     /// Whatever the page answers is checked: the redirect URI, `state` and `iss`. If they are wrong, the error is `refused` with the
     /// code `redirect_uri_mismatch`, `state_mismatch` or `iss_mismatch`; a user who refuses is `access_denied`, and one who closes
@@ -14,7 +14,7 @@ extension Sojourn {
     ///   - reason: what that prompt says.
     @discardableResult
     public func signIn(
-        through presenter: any LoginPresenter, _ page: LoginPage, mode: AuthenticationMode = .none,
+        through presenter: any LoginPresenter, _ page: LoginPage, mode: AuthenticationMode = .no,
         reason: String = PresencePrompt.reason
     ) async throws(SojournError) -> Account {
         try await activating(mode, reason) { opened throws(SojournError) in
@@ -36,7 +36,7 @@ extension Sojourn {
     /// Begins a login on the server's login page, for an app that opens the browser itself. Returns the URL to open. The answer
     /// goes to `signIn(callback:)`, which may be in another process of the app. A later login takes the place of this one.
     public func beginSignIn(
-        _ page: LoginPage, mode: AuthenticationMode = .none
+        _ page: LoginPage, mode: AuthenticationMode = .no
     ) async throws(SojournError) -> URL {
         try await beginLogin(page, mode).url
     }
@@ -139,6 +139,7 @@ extension Sojourn {
         let record = try await prepareRecord().record
         let key = try await loginKey()
         var request = CodeRequest(code, of: login, mode: mode, deviceID: record.deviceID)
+        request.sessionID = record.session.flatMap { $0.ending == nil ? $0.sessionID : nil }
         request.deviceKey = configuration.renewal == .deviceKey ? key?.publicKey : nil
         request.presenceKey = mode == .biometric ? opened?.presenceKey.publicKey : nil
         let message = try request.message(to: try server(), configuration)

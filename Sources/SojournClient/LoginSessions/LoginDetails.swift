@@ -1,3 +1,5 @@
+public import Foundation
+
 /// What the user is shown of a login, as the server told it last.
 public struct LoginDetails: Hashable, Sendable, Identifiable {
     /// The device that wants to be logged in.
@@ -52,7 +54,11 @@ public struct LoginDetails: Hashable, Sendable, Identifiable {
     /// Whether the requester is known to be in another country than this phone. Ask twice: a code that was relayed comes from
     /// somewhere else.
     public var isInAnotherCountry: Bool
-    /// The account, once the user has chosen it.
+    /// Where the app leads the user after the approval of a login that a link began: it opens the URL, once, by the system. That
+    /// finishes the login in the browser or the app that began it. Nil before the approval, after the login, and for every login that
+    /// began otherwise.
+    public var returnURL: URL?
+    /// The account: of a login once the user has chosen it, of an enrolment from the beginning.
     public var accountID: String?
     /// For how many seconds the phone may be silent; nil: the login does not depend on pings.
     public var pingSeconds: Int64?

@@ -104,7 +104,7 @@ extension Sojourn {
         let deviceID = try await prepareRecord().record.deviceID
         let key = try await loginKey()
         var login = LoginRequest(
-            .anonymous, mode: .none, deviceID: deviceID,
+            .anonymous, mode: .no, deviceID: deviceID,
             deviceKey: configuration.renewal == .deviceKey ? key?.publicKey : nil)
         var (opened, assertion): (OpenGate?, String?)
         if case .biometry(let reason, _) = factor {

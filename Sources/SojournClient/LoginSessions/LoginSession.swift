@@ -78,8 +78,12 @@ public actor LoginSession {
     /// What opens the backend; nil until an AppLogin has succeeded, and for every other session.
     public var backendAccess: BackendAccess? { access }
 
-    /// The accounts of this phone that can be chosen.
+    /// The accounts that can be chosen: those of this phone, or the one that an enrolment brings, from the moment on at which the
+    /// server has told it. Its name is nil if the user chooses it.
     public func candidates() async -> [Account] {
+        if isRegistration {
+            return known?.accountID.map { [Account(userID: $0, username: known?.username)] } ?? []
+        }
         var found: [Account] = []
         for account in accounts {
             if let session = try? await account.living() { found.append(session.account) }

@@ -168,6 +168,7 @@ extension LoginDetails {
             place: members.short("place"), isKnown: members["browser_known"]?.bool ?? false)
         ownPlace = members.short("own_place")
         isInAnotherCountry = members["other_country"]?.bool ?? false
+        returnURL = members.text("return_url").flatMap { $0.utf8.count <= 4096 ? URL(string: $0) : nil }
         accountID = members.short("user_id")
         pingSeconds = members.integer("ping_seconds")
         startedAt = members.integer("started_at")

@@ -26,7 +26,8 @@ struct ScannedCode: Hashable, Sendable {
         var path = Substring(plain)
         if let scheme = plain.range(of: "://") {
             let name = plain[..<scheme.lowerBound].lowercased()
-            path = plain[scheme.upperBound...]
+            // The slashes may belong to base64.
+            path = plain[plain.index(after: scheme.lowerBound)...]
             if name == "https" || name == "http" {
                 // The host is compared, so that a picture of another server is told apart from one that is over.
                 let own = server.base.lowercased()
@@ -39,11 +40,16 @@ struct ScannedCode: Hashable, Sendable {
             path = plain[plain.index(after: colon)...]
         }
         let end = path.firstIndex { $0 == "?" || $0 == "#" } ?? path.endIndex
-        let parts = path[..<end].split(separator: "/")
-        isEnrolment = parts.count > 1 && parts[parts.count - 2].lowercased() == "e"
-        guard let last = parts.last, let code = Self.code(in: String(last)) else { throw Self.invalid }
-        self.text = code
-        self.source = source
+        let bare = path[..<end].removingPercentEncoding ?? String(path[..<end])
+        // Base64 has slashes too, so that the code is the shortest end of the path that is one.
+        let parts = bare.split(separator: "/", omittingEmptySubsequences: false)
+        for start in parts.indices.reversed() {
+            guard let code = Self.code(in: parts[start...].joined(separator: "/")) else { continue }
+            isEnrolment = start > 0 && parts[start - 1].lowercased() == "e"
+            (self.text, self.source) = (code, source)
+            return
+        }
+        throw Self.invalid
     }
 
     /// The code in the bytes of a picture: those of a text, or the 16 bytes of the code itself.
@@ -62,7 +68,8 @@ struct ScannedCode: Hashable, Sendable {
     private static func code(in text: String) -> String? {
         let upper = text.uppercased()
         if upper.utf8.count == characterCount, upper.utf8.allSatisfy(alphabet.contains) { return upper }
-        let plain = text.replacingOccurrences(of: "+", with: "-").prefix { $0 != "=" }
+        let plain = text.replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+            .prefix { $0 != "=" }
         guard let bytes = Base64URL.decode(String(plain)), bytes.count == byteCount else { return nil }
         return encode(bytes)
     }

@@ -24,7 +24,7 @@ extension Sojourn {
     ///   - reason: what that prompt says.
     @discardableResult
     public func signIn(
-        passkey authenticator: any PasskeyAuthenticator, mode: AuthenticationMode = .none,
+        passkey authenticator: any PasskeyAuthenticator, mode: AuthenticationMode = .no,
         reason: String = PresencePrompt.reason
     ) async throws(SojournError) -> Account {
         try await activating(mode, reason) { opened throws(SojournError) in
@@ -80,7 +80,7 @@ extension Sojourn {
         presence = nil
         publishState()
         // APIs read in the token when the user was there.
-        renewedForRejectionAt = nil
+        rejections = []
         if let token = try? await accessToken() { _ = try? await accessToken(.renewed(after: token)) }
     }
 

@@ -59,6 +59,26 @@ public final class URLSessionTransport: Transport {
     }
 }
 
+extension URLError.Code {
+    /// What happened, for the log, because Foundation has no sentence for it on every platform.
+    var text: String {
+        let sentence: String? =
+            switch self {
+            case .cannotConnectToHost: "connection refused"
+            case .cannotFindHost, .dnsLookupFailed: "unknown host"
+            case .networkConnectionLost: "connection lost"
+            case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff: "no network"
+            case .timedOut: "no answer in time"
+            case .secureConnectionFailed: "TLS failed"
+            case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate,
+                .serverCertificateNotYetValid:
+                "the server's certificate is not accepted"
+            default: nil
+            }
+        return (sentence.map { $0 + " (" } ?? "") + "URLError \(rawValue)" + (sentence == nil ? "" : ")")
+    }
+}
+
 /// One request and its answer.
 private final class Exchange: Sendable {
     typealias Outcome = Result<HTTPAnswer, TransportFailure>
@@ -118,8 +138,8 @@ private final class Exchange: Sendable {
 
     func complete(_ error: (any Error)?) {
         if let error {
-            let code = (error as? URLError)?.code
-            return end(.failure(code == .timedOut ? .timedOut : .unreachable("URLError \(code?.rawValue ?? 0)")))
+            guard let code = (error as? URLError)?.code else { return end(.failure(.unreachable("no answer"))) }
+            return end(.failure(code == .timedOut ? .timedOut : .unreachable(code.text)))
         }
         let answer = state.withLock { state in
             state.status.map { HTTPAnswer(status: $0, fields: state.fields, body: state.body) }

@@ -6,6 +6,8 @@ package struct CodeRequest: Sendable {
     package var login: PendingLogin
     package var mode: AuthenticationMode
     package var deviceID: String
+    /// The session that the device still has.
+    package var sessionID: String?
     /// The key that renews the session (RFC 7523).
     package var deviceKey: PublicJWK?
     /// The key that signs after the user has proved to be present.
@@ -26,6 +28,7 @@ package struct CodeRequest: Sendable {
         form.add("redirect_uri", login.redirectURI)
         form.add("code_verifier", login.verifier)
         form.add("device_id", deviceID)
+        form.add("session_id", sessionID)
         form.add("device_name", configuration.deviceName)
         form.add("device_platform", configuration.platform)
         form.add("device_app_version", configuration.appVersion)

@@ -10,6 +10,14 @@ package struct LoginRequest: Sendable {
         case passkey([String: JSONValue])
         /// There is no user yet.
         case anonymous
+
+        /// Whether the login can continue a session that the device has.
+        package var mayContinue: Bool {
+            switch self {
+            case .password, .idToken: true
+            case .passkey, .anonymous: false
+            }
+        }
     }
 
     package var credentials: Credentials

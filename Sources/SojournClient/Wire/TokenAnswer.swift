@@ -13,6 +13,8 @@ package struct TokenAnswer: Hashable, Sendable {
     package var sessionIdleExpiresAt: Int64?
     package var sessionExpiresAt: Int64?
     package var rotationInterval: Int64?
+    /// How the session can be renewed, as a login says it; empty: not at all.
+    package var renewal: [String]?
     package var mode: AuthenticationMode?
     package var user: [String: JSONValue]?
     /// The `nonce` of the ID token (OpenID Connect Core §2); nil without one. Its signature does not matter, because the answer comes
@@ -22,6 +24,12 @@ package struct TokenAnswer: Hashable, Sendable {
     /// An answer with the members that every one has.
     package init(accessToken: String, issuedAt: Int64, expiresAt: Int64) {
         (self.accessToken, self.issuedAt, self.expiresAt) = (accessToken, issuedAt, expiresAt)
+    }
+
+    /// The tokens that `session` has, for the confirmation of a session that nothing renews.
+    package init(confirming session: StoredSession) {
+        self.init(accessToken: session.accessToken, issuedAt: session.issuedAt, expiresAt: session.expiresAt)
+        (tokenType, refreshAfter) = (session.tokenType, session.refreshAfter)
     }
 
     /// Reads an answer; nil unless it is a JSON object with an access token and the time of its issue. A member of a wrong type
@@ -42,6 +50,7 @@ package struct TokenAnswer: Hashable, Sendable {
         sessionIdleExpiresAt = members.integer("session_idle_expires_at")
         sessionExpiresAt = members.integer("session_expires_at")
         rotationInterval = members.integer("rotation_interval")
+        renewal = members["renewal"]?.elements.map { $0.compactMap(\.text) }
         mode = members.text("authentication_mode").flatMap(AuthenticationMode.init)
         user = members["user"]?.members
         idTokenNonce = members.text("id_token").flatMap(CompactJWS.claims)?.text("nonce")

@@ -5,6 +5,9 @@ package struct TokenRequest: Sendable {
     package var server: ServerAddress
     package var clientID: String
     package var resources: [String] = []
+    /// What the app says of the device at each renewal, so that the server notices a token that has moved to another one.
+    package var platform: String?
+    package var appVersion: String?
     /// An assertion of the presence key, which shows that the user is present.
     package var userAssertion: String?
 
@@ -22,6 +25,8 @@ package struct TokenRequest: Sendable {
         var form = Form()
         form.add("grant_type", "refresh_token")
         form.add("refresh_token", token)
+        // The app has the user in the answer itself, and spares the server a signature.
+        form.add("id_token", "false")
         var message = try finish(form, record, sentAt)
         message.fields.append(
             HTTPMessageField("Idempotency-Key", IdempotencyKey.ofRenewal(token, secret: record.retrySecret)))
@@ -45,6 +50,8 @@ package struct TokenRequest: Sendable {
         var form = form
         form.add("client_id", clientID)
         form.add("device_id", record.deviceID)
+        form.add("device_platform", platform)
+        form.add("device_app_version", appVersion)
         form.add("sent_at", String(sentAt))
         form.add("user_assertion", userAssertion)
         for resource in resources { form.add("resource", resource) }

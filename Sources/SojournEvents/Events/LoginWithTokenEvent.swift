@@ -28,7 +28,7 @@ public struct LoginWithTokenEvent: Hashable, Sendable {
     /// Carries the event out. With tokens, the session is stored. With one of them alone the status is `INVALID_PARAMETER`, and
     /// store and server see nothing of it.
     public func post(to sojourn: Sojourn?) async -> LoginWithTokenResultEvent {
-        let fallback = authenticationMode ?? .none
+        let fallback = authenticationMode ?? .no
         guard let sojourn else { return LoginWithTokenResultEvent(.notStarted(userIdentifier, fallback)) }
         guard let accessToken, authCode != nil else {
             guard accessToken == nil, authCode == nil else {
@@ -61,8 +61,8 @@ extension Sojourn {
             mode = authenticationMode
         }
         do throws(SojournError) {
-            let account = try await signIn(idToken: idToken, provider: provider, mode: mode ?? .none)
-            return LoginOutcome(account, user, mode ?? .none)
-        } catch { return LoginOutcome(error, user, mode ?? .none) }
+            let account = try await signIn(idToken: idToken, provider: provider, mode: mode ?? .no)
+            return LoginOutcome(account, user, mode ?? .no)
+        } catch { return LoginOutcome(error, user, mode ?? .no) }
     }
 }

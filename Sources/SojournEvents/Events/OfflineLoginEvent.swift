@@ -19,10 +19,10 @@ public struct OfflineLoginEvent: Hashable, Sendable {
     /// - Parameter sojourn: nil: the app has made none, which is the status `NOT_STARTED`.
     public func post(to sojourn: Sojourn?) async -> OfflineLoginResultEvent {
         guard let sojourn else {
-            return OfflineLoginResultEvent(.notStarted(userIdentifier, authenticationMode ?? .none))
+            return OfflineLoginResultEvent(.notStarted(userIdentifier, authenticationMode ?? .no))
         }
         _ = await sojourn.restore()
-        let mode = await sojourn.authenticationMode ?? authenticationMode ?? .none
+        let mode = await sojourn.authenticationMode ?? authenticationMode ?? .no
         do throws(SojournError) {
             guard let account = try await sojourn.storedAccount(), userIdentifier.names(account) else {
                 throw .notSignedIn

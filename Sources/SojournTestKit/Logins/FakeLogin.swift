@@ -13,11 +13,15 @@ struct FakeLogin {
         var startsByHand = false
         var skipsConfirmation = false
         var demandsSecondFactor = false
+        /// Whether the rule of the phone's session asks for its user now.
+        var isPresenceDue = false
     }
 
     var id: String
     var kind = "device"
     var request = TestLoginRequest()
+    /// The users whose phones have let the device in before.
+    var knownUsers: Set<String> = []
     var startedAt: Int64
     var inputUntil: Int64
     var status = LoginStatus(.starting)
@@ -80,6 +84,7 @@ struct FakeLogin {
     mutating func claim(_ new: Claim, number: Int, at now: Int64) throws(Refused) {
         if claim?.sessionID == new.sessionID { return }
         if kind == "app" { throw Refused("not_claimant") }
+        if new.arrival == "linked", request.returnURI == nil { throw Refused("not_found") }
         if let claim, claim.deviceID != new.deviceID || claim.clientID != new.clientID {
             if status.state == .active { throw Refused("taken") }
             end(.error, .error, "contested", now)
@@ -111,12 +116,13 @@ struct FakeLogin {
         return claim?.skipsConfirmation == true && needsFactor ? .secondFactor : .confirmation
     }
 
+    /// Whether a phone of the user has let the device in before.
+    var isDeviceKnown: Bool { claim.map { knownUsers.contains($0.userID) } ?? false }
+
     /// Whether the login takes a second factor.
     var needsFactor: Bool {
-        if kind == "app" || !needsNumber || !request.isBrowserKnown || claim?.demandsSecondFactor == true {
-            return true
-        }
-        return request.secondFactor == "required"
+        if kind == "app" || !needsNumber || !isDeviceKnown || claim?.demandsSecondFactor == true { return true }
+        return request.secondFactor.map { $0 == "required" } ?? (claim?.isPresenceDue == true)
     }
 
     mutating func confirm(_ typed: Int?, at now: Int64) throws(Refused) {
@@ -158,9 +164,17 @@ struct FakeLogin {
         if isLoggedIn { end(.done, .loggedOut, "revoked_by_user", now) } else { end(.done, .aborted, "denied", now) }
     }
 
-    /// The device comes for its session.
-    mutating func collect(at now: Int64) -> Bool {
-        guard status == LoginStatus(.active) else { return false }
+    /// Where the app leads the user after the approval of a login that a link began.
+    var returnURL: String? {
+        guard claim?.arrival == "linked", status == LoginStatus(.active) else { return nil }
+        return request.returnURI.map {
+            "\($0)\($0.contains("?") ? "&" : "?")login_id=\(id)&return_token=token-\(id)"
+        }
+    }
+
+    /// The device comes for its session. A login that a link began takes the URL that the phone has opened.
+    mutating func collect(_ opened: String?, at now: Int64) -> Bool {
+        guard status == LoginStatus(.active), claim?.arrival != "linked" || opened == returnURL else { return false }
         if request.bond == .none {
             end(.done, .loggedInOneShot, nil, now)
         } else {

@@ -12,6 +12,7 @@ extension FakeServer {
             let id = "login\(number)"
             var login = FakeLogin(id: id, startedAt: now, inputUntil: now + FakeLogin.inputSeconds * 1000)
             login.request = request
+            login.knownUsers = state.world.users(knowing: request.device, at: now)
             state.world.phoneLogins[id] = login
             func code(_ kind: Character) -> String {
                 let digits = String(number).map { FakeLogin.letters[$0.wholeNumberValue ?? 0] }
@@ -32,10 +33,23 @@ extension FakeServer {
 
     /// Lets the device come for its session. Returns the answer with its tokens, for `Sojourn.adopt`; nil: the user has not let it
     /// in, or it has come before.
+    ///
+    /// - Parameter returnURL: what the app on the phone has opened (`LoginDetails.returnURL`). A login by a link takes it.
     @discardableResult
-    public func collect(_ login: TestLogin, device: String = "desktop") async throws -> Data? {
+    public func collect(
+        _ login: TestLogin, device: String = "desktop", returnURL: URL? = nil
+    ) async throws -> Data? {
         let now = now
-        return state.withLock { $0.world.collectLogin(login.id, device: device, at: now) }
+        return state.withLock {
+            $0.world.collectLogin(login.id, device: device, returnURL: returnURL?.absoluteString, at: now)
+        }
+    }
+
+    /// Makes the device one that the user's phone has let in before.
+    public func letIn(_ device: String, by username: String) async throws {
+        try change("POST /admin/v1/test/logins", username) { world, user in
+            world.letIn[device, default: []].append((userID: user.id, sessionID: nil))
+        }
     }
 
     /// Lets the device give up.
@@ -123,15 +137,38 @@ extension FakeServer.World {
     }
 
     /// Starts the session of the device; nil if the user has not let it in.
-    mutating func collectLogin(_ id: String, device: String, at now: Int64) -> Data? {
+    mutating func collectLogin(
+        _ id: String, device: String, returnURL: String? = nil, at now: Int64
+    ) -> Data? {
         expireLogin(id, at: now)
-        guard refusal(ofMethod: "phone") == nil, var login = phoneLogins[id], login.collect(at: now),
+        guard refusal(ofMethod: "phone") == nil, var login = phoneLogins[id], login.collect(returnURL, at: now),
             let user = users.values.first(where: { $0.id == login.userID })
         else { return nil }
         let answer = begin(user, device: device, FakeCall.none, at: now)
         login.startedID = JSONValue(parsing: answer.body)?.members?.text("session_id")
+        if let device = login.request.device { letIn[device, default: []].append((user.id, login.startedID)) }
         phoneLogins[id] = login
         return Data(answer.body)
+    }
+
+    /// The users whose phones have let that device in, unless the end of its session says that it may be another person's.
+    func users(knowing device: String?, at now: Int64) -> Set<String> {
+        let ends = ["logged_out", "replaced", "idle_expired", "max_lifetime_reached", "parent_ended", "presence_lost"]
+        var known: Set<String> = []
+        // The newest session of each user decides.
+        for (userID, sessionID) in device.flatMap({ letIn[$0] }) ?? [] {
+            let reason = sessionID.flatMap { sessions[$0] }.flatMap { ending(of: $0, at: now) }
+            if reason.map(ends.contains) ?? true { known.insert(userID) } else { known.remove(userID) }
+        }
+        return known
+    }
+
+    /// Whether the phone's mode, or the time since the last proof of presence, demands a second factor.
+    private func isPresenceDue(_ session: FakeSession, at now: Int64) -> Bool {
+        guard let user = users.values.first(where: { $0.id == session.userID }) else { return true }
+        if requirement(on: session, of: user, at: now) != nil { return true }
+        let last = max(session.shownAt.values.max() ?? session.startedAt, session.startedAt)
+        return presenceMaxAge.map { $0 > 0 && now - last >= $0 * 1000 } ?? false
     }
 
     private mutating func claimLogin(_ call: FakeCall, _ session: FakeSession, at now: Int64) -> HTTPAnswer {
@@ -149,6 +186,7 @@ extension FakeServer.World {
         claim.startsByHand = call.members["manual_start"]?.bool ?? false
         claim.skipsConfirmation = call.members["skip_confirmation"]?.bool ?? false
         claim.demandsSecondFactor = call.members["second_factor"]?.bool ?? false
+        claim.isPresenceDue = isPresenceDue(session, at: now)
         return decide(id, call, session, at: now) { login throws(FakeLogin.Refused) in
             try login.claim(claim, number: 42, at: now)
         }
@@ -230,7 +268,8 @@ extension FakeServer.World {
             isValid = call.text("password").map { $0 == user.password } ?? false
             signed = typed
         }
-        return decide(id, call, session, isOwn: name != "adopt", at: now) { login throws(FakeLogin.Refused) in
+        let way = call.text("user_assertion") == nil ? "password" : "presence"
+        let answer = decide(id, call, session, isOwn: name != "adopt", at: now) { login throws(FakeLogin.Refused) in
             switch name {
             case "start": login.open(42)
             case "confirm": try login.confirm(typed, at: now)
@@ -244,6 +283,10 @@ extension FakeServer.World {
             default: throw FakeLogin.Refused("not_found")
             }
         }
+        if isValid, ["second-factor", "adopt"].contains(name), answer.status == 200 {
+            sessions[session.id]?.shownAt[way] = now
+        }
+        return answer
     }
 
     /// Decides an act once for each `Idempotency-Key`.
@@ -260,6 +303,7 @@ extension FakeServer.World {
                     guard undo(login, call, session, at: now) else { throw FakeLogin.Refused("session_terminated") }
                 } else {
                     if isOwn, login.claim?.sessionID != session.id { throw FakeLogin.Refused("not_claimant") }
+                    if isOwn { login.claim?.isPresenceDue = isPresenceDue(session, at: now) }
                     try body(&login)
                 }
                 result = ("", nil)
@@ -298,7 +342,7 @@ extension FakeServer.World {
             "state": .string(login.status.state.rawValue), "history": .string(login.status.history.rawValue),
             "is_registration": .bool(login.request.isEnrolment), "is_app_login": .bool(login.kind == "app"),
             "number_required": .bool(login.needsNumber && login.status.awaitsInput),
-            "browser_known": .bool(login.request.isBrowserKnown), "version": .string(login.version),
+            "browser_known": .bool(login.isDeviceKnown), "version": .string(login.version),
             "attempts_left": .integer(Int64(FakeLogin.factorAttempts - login.wrongFactors)),
             "started_at": .integer(login.startedAt / 1000),
         ]
@@ -306,6 +350,7 @@ extension FakeServer.World {
         members.set("cause", login.status.cause)
         members.set("expires_at", login.status.awaitsInput ? login.inputUntil / 1000 : nil)
         members.set("user_id", login.userID)
+        members.set("return_url", login.returnURL)
         members.set("ended_at", login.endedAt.map { $0 / 1000 })
         if case .ping(let seconds) = login.request.bond { members["ping_seconds"] = .integer(seconds) }
         members["announce_info"] = login.request.announceInfo.flatMap { JSONValue(parsing: Array($0.utf8)) }

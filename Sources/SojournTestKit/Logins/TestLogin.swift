@@ -16,8 +16,12 @@ public struct TestLoginRequest: Hashable, Sendable {
     public var bond = Bond.session
     /// `required`, `not_required`, or nil for the server's rule.
     public var secondFactor: String?
-    /// Whether the user has used the browser before. An unknown one always takes a second factor.
-    public var isBrowserKnown = true
+    /// The device, as its cookie or its key proves it. A user's phone knows those that it has let in before; every other one, and
+    /// a device that proves nothing (nil), takes a second factor. Only `FakeServer` knows such devices.
+    public var device: String?
+    /// Where the phone leads the user after an approval by a link, as the device has registered it; nil: the device shows no link, and
+    /// one that is made up is refused.
+    public var returnURI: String? = "com.example.shop:/back"
     /// Whether the login enrolls the phone. Only `FakeServer` knows such logins.
     public var isEnrolment = false
     /// What the user is shown before the decision: JSON of a client that has proved itself.

@@ -27,6 +27,9 @@ extension FakeServer.World {
         case ("POST", "/v1/login"): return logIn(call, at: now)
         case ("POST", "/v1/passkeys/options"): return passkeyOptions("login")
         case ("POST", "/oauth/token"): return token(call, at: now)
+        case ("GET", "/.well-known/oauth-authorization-server"):
+            let issuer = "https://sojourn.test"
+            return .json(200, ["issuer": .string(issuer), "token_endpoint": .string(issuer + "/oauth/token")])
         case ("GET", "/oauth/authorize"): return authorize(call)
         case ("GET", "/login"): return loginPage(call)
         case ("POST", "/login/password"): return submitLoginPage(call, at: now)
@@ -61,12 +64,8 @@ extension FakeServer.World {
         guard FakeServer.modes.contains(call.text("authentication_mode") ?? "NO") else {
             return .problem(400, "invalid_request")
         }
-        if var session = continued(call, user, device: device, at: now) {
-            session.mode = call.text("authentication_mode") ?? session.mode
-            session.shownAt[isByToken ? "id_token" : "password"] = now
-            session.moveAnswer(interval: interval * 1000, now: now)
-            sessions[session.id] = session
-            return granted(session, user, at: now)
+        if let session = continued(call, user, device: device, at: now) {
+            return goOn(session, call, user, by: isByToken ? "id_token" : "password", at: now)
         }
         if let key = call.idempotencyKey, let id = logins["\(key) \(user.id) \(device)"], let session = sessions[id],
             ending(of: session, at: now) == nil, session.child == 1
@@ -95,9 +94,18 @@ extension FakeServer.World {
             deviceKey: call.key("device_key"), startedAt: now, childAnsweredAt: now, renewedAt: now,
             presenceKey: call.key("presence_key"))
         sessions[session.id] = session
+        sessions[session.id]?.platform =
+            call.text("device_platform") ?? call.members["device"]?.members?.text("platform")
         if call.members["id_token"] != nil { sessions[session.id]?.shownAt["id_token"] = now }
         if let key = call.idempotencyKey { logins["\(key) \(user.id) \(device)"] = session.id }
         return self.granted(session, user, at: now)
+    }
+
+    /// The tokens of an authorization request that the client may have; all of them if none is asked for. Nil: it may have none.
+    func knownScope(_ asked: String?) -> [String]? {
+        guard let asked else { return scope }
+        let tokens = asked.split(separator: " ").map(String.init).filter(scope.contains)
+        return tokens.isEmpty ? nil : tokens
     }
 
     /// The tokens of a scope that the client may have; all of them if none is asked for. Nil for more than those.
@@ -124,11 +132,16 @@ extension FakeServer.World {
         case "authorization_code": return exchangeCode(call, at: now)
         case "refresh_token":
             guard let token = call.text("refresh_token") else { return .oauth(400, "invalid_request") }
-            return renew(token, call, at: now) { $0.oauth }
+            let answer = renew(token, call, at: now) { $0.oauth }
+            return call.members["id_token"] == nil ? withIDToken(answer) : answer
         case "urn:ietf:params:oauth:grant-type:jwt-bearer":
             guard let assertion = call.text("assertion"), let claims = FakeCall.json(assertion, part: 1),
-                let id = claims.text("iss"), let session = sessions[id], session.deviceKey != nil
+                let id = claims.text("iss")
             else { return FakeRefusal(reason: "invalid_assertion").oauth }
+            guard let session = sessions[id] else { return FakeRefusal(reason: "unknown_session").oauth }
+            guard session.deviceKey != nil else {
+                return FakeRefusal(reason: ending(of: session, at: now) ?? "invalid_assertion").oauth
+            }
             return renew(session, serial: nil, call, at: now) { $0.oauth }
         default: return .oauth(400, "unsupported_grant_type")
         }
@@ -163,6 +176,11 @@ extension FakeServer.World {
         if let device = call.text("device_id"), device != session.deviceID {
             return refuse(FakeRefusal(reason: "device_mismatch"))
         }
+        let named = call.text("device_platform") ?? call.members["device"]?.members?.text("platform")
+        let isMoved = appData == .refuse && !session.isConfirmed(by: named)
+        if isMoved || (attestation == .refuse && session.attestation != "genuine") {
+            return refuse(FakeRefusal(reason: "device_mismatch"))
+        }
         if let refusal = loginRefusal(of: user) { return refuse(refusal) }
         if let ending = ending(of: session, at: now) {
             sessions[session.id]?.ending = ending
@@ -181,6 +199,9 @@ extension FakeServer.World {
         {
             return Self.undecided
         }
+        guard staysLoggedIn else {
+            return .oauth(400, "unauthorized_client", reason: "unauthorized_client", reauthenticate: true)
+        }
         var refusal: String?
         if let serial {
             refusal = session.rotate(
@@ -188,10 +209,13 @@ extension FakeServer.World {
         } else {
             session.moveAnswer(interval: interval * 1000, now: now)
         }
-        if refusal == nil { session.noteRenewal(interval: interval * 1000, now: now) }
+        if refusal == nil {
+            session.noteRenewal(interval: interval * 1000, now: now)
+            session.platform = named ?? session.platform
+        }
         sessions[session.id] = session
         if let refusal { return refuse(FakeRefusal(reason: refusal)) }
-        return granted(session, user, at: now)
+        return granted(session, user, isLogin: false, at: now)
     }
 
     /// Whether the request slept on its way for longer than the half of W.
@@ -221,7 +245,7 @@ extension FakeServer.World {
         if let ending = session.ending { return ending }
         if !users.values.contains(where: { $0.id == session.userID }) { return "user_deleted" }
         if now >= session.renewedAt + idle * 1000 { return "idle_expired" }
-        return now >= session.startedAt + maximum * 1000 ? "max_lifetime_reached" : nil
+        return now >= session.startedAt + longest * 1000 ? "max_lifetime_reached" : nil
     }
 
     /// Ends the sessions for which `isMeant` is true. Returns how many there were.
@@ -252,24 +276,37 @@ extension FakeServer.World {
 
     // MARK: Tokens
 
+    /// How long an access token is valid, in seconds.
+    private var tokenLifetime: Int64 { min(accessTokenLifetime ?? (staysLoggedIn ? idle : 3600), idle) }
+
+    /// The longest life of a session, in seconds: that of its one access token where users do not stay logged in.
+    private var longest: Int64 { staysLoggedIn ? maximum : min(maximum, tokenLifetime) }
+
     /// The answer with tokens.
-    func granted(_ session: FakeSession, _ user: FakeServer.User, at now: Int64) -> HTTPAnswer {
+    func granted(
+        _ session: FakeSession, _ user: FakeServer.User, isLogin: Bool = true, at now: Int64
+    ) -> HTTPAnswer {
         let idleEnd = (session.renewedAt + idle * 1000) / 1000
-        let finalEnd = (session.startedAt + maximum * 1000) / 1000
+        let finalEnd = (session.startedAt + longest * 1000) / 1000
         let issuedAt = now / 1000
-        let expiresAt = min(issuedAt + idle, idleEnd, finalEnd)
-        return .json(
-            200,
+        let expiresAt = min(issuedAt + tokenLifetime, idleEnd, finalEnd)
+        let standing = session.scope.filter(scope.contains).joined(separator: " ")
+        var members: [String: JSONValue] =
             [
                 "access_token": .string("sja_\(session.id)_\(issuedAt)_\(expiresAt)"),
                 "token_type": .string(session.key == nil ? "Bearer" : "DPoP"),
                 "expires_in": .integer(expiresAt - issuedAt), "issued_at": .integer(issuedAt),
-                "expires_at": .integer(expiresAt), "refresh_after": .integer(issuedAt + refreshAfter),
-                "refresh_token": .string("sjr_\(session.id)_\(session.child)"), "session_id": .string(session.id),
+                "expires_at": .integer(expiresAt),
+                "refresh_after": .integer(issuedAt + min(refreshAfter, tokenLifetime)),
+                "session_id": .string(session.id),
                 "device_id": .string(session.deviceID), "session_idle_expires_at": .integer(idleEnd),
                 "session_expires_at": .integer(finalEnd), "authentication_mode": .string(session.mode),
                 "rotation_interval": .integer(interval), "user": .object(profile(user, in: session)),
-            ])
+            ]
+        if !standing.isEmpty { members["scope"] = .string(standing) }
+        if staysLoggedIn { members["refresh_token"] = .string("sjr_\(session.id)_\(session.child)") }
+        if isLogin { members["renewal"] = .array(staysLoggedIn ? [.string("refresh_token")] : []) }
+        return .json(200, members)
     }
 
     /// The user as far as the scope of the session discloses it.

@@ -17,7 +17,7 @@ struct FakeCode {
     var userID: String
     var madeAt: Int64
     /// The session for which it was exchanged, the `Idempotency-Key`, and the time.
-    var exchange: (sessionID: String, requestKey: String?, at: Int64)?
+    var exchange: (sessionID: String, child: Int, requestKey: String?, at: Int64)?
 }
 
 /// The login page: the parts of `/oauth/authorize`, of the form, and of the code grant on which the SDK relies.
@@ -30,11 +30,11 @@ extension FakeServer.World {
         let request = FakeAuthorization(
             redirectURI: uri, state: call.text("state"), nonce: call.text("nonce"),
             challenge: call.text("code_challenge") ?? "", keyThumbprint: call.text("dpop_jkt"),
-            scope: call.text("scope"))
+            scope: call.text("scope").flatMap { knownScope($0)?.joined(separator: " ") })
         guard call.text("response_type") == "code", call.text("code_challenge_method") == "S256",
             request.challenge.count == 43
         else { return redirect(request, ["error": "invalid_request"]) }
-        guard grantedScope(request.scope) != nil else { return redirect(request, ["error": "invalid_scope"]) }
+        guard knownScope(call.text("scope")) != nil else { return redirect(request, ["error": "invalid_scope"]) }
         if call.text("prompt") == "none" { return redirect(request, ["error": "login_required"]) }
         let name = "page\(pages.count + 1)"
         pages[name] = request
@@ -91,10 +91,11 @@ extension FakeServer.World {
         else { return .oauth(400, "invalid_grant") }
         if let earlier = code.exchange {
             if let key = earlier.requestKey, key == call.idempotencyKey, now - earlier.at < 30_000,
-                let session = sessions[earlier.sessionID], session.child == 1, session.key == call.provenKey,
+                let session = sessions[earlier.sessionID], session.child == earlier.child,
+                session.key == call.provenKey,
                 ending(of: session, at: now) == nil
             {
-                return withIDToken(granted(session, user, at: now), code.authorization)
+                return withIDToken(granted(session, user, at: now), nonce: code.authorization.nonce)
             }
             end("code_reused", at: now) { $0.id == earlier.sessionID }
             return .oauth(400, "invalid_grant")
@@ -103,19 +104,29 @@ extension FakeServer.World {
             return .oauth(400, "unauthorized_client", reason: "login_method_not_allowed")
         }
         guard now - code.madeAt < 60_000, loginRefusal(of: user) == nil else { return .oauth(400, "invalid_grant") }
-        let answer = begin(
-            user, device: call.text("device_id") ?? "device", call, scope: code.authorization.scope, at: now)
-        codes[text]?.exchange = ("session\(sessionCount)", call.idempotencyKey, now)
-        return withIDToken(answer, code.authorization)
+        let device = call.text("device_id") ?? "device"
+        var asked = call
+        asked.members.set("scope", code.authorization.scope)
+        if let session = continued(asked, user, device: device, at: now) {
+            let answer = goOn(session, call, user, by: "password", at: now)
+            codes[text]?.exchange = (session.id, session.child, call.idempotencyKey, now)
+            return withIDToken(answer, nonce: code.authorization.nonce)
+        }
+        let answer = begin(user, device: device, call, scope: code.authorization.scope, at: now)
+        codes[text]?.exchange = ("session\(sessionCount)", 1, call.idempotencyKey, now)
+        return withIDToken(answer, nonce: code.authorization.nonce)
     }
 
-    /// The answer with an ID token, if the request asked for one. Nothing is signed.
-    private func withIDToken(_ answer: HTTPAnswer, _ request: FakeAuthorization) -> HTTPAnswer {
-        guard grantedScope(request.scope)?.contains("openid") == true,
-            var members = JSONValue(parsing: answer.body)?.members
+    /// The answer with an ID token, if the scope of its session has `openid`. Nothing is signed.
+    func withIDToken(_ answer: HTTPAnswer, nonce: String? = nil) -> HTTPAnswer {
+        guard answer.status == 200, var members = JSONValue(parsing: answer.body)?.members,
+            let session = members.text("session_id").flatMap({ sessions[$0] }), has("openid", session)
         else { return answer }
-        var claims: [String: JSONValue] = ["iss": .string("https://sojourn.test"), "aud": .string("mobile")]
-        claims.set("nonce", request.nonce)
+        var claims: [String: JSONValue] = [
+            "iss": .string("https://sojourn.test"), "aud": .string("mobile"), "sub": .string(session.userID),
+            "sid": .string(session.id),
+        ]
+        claims.set("nonce", nonce)
         members["id_token"] = .string("e30.\(Base64URL.encode(JSONValue.object(claims).bytes)).")
         return HTTPAnswer(status: answer.status, fields: answer.fields, body: JSONValue.object(members).bytes)
     }

@@ -40,7 +40,9 @@ extension FakeServer.World {
         if let password = call.text("password") {
             return password == user.password ? .shown("password") : .wrongPassword
         }
-        if let token = call.text("id_token") { return token == user.username ? .shown("id_token") : .none }
+        if let token = call.text("id_token"), token != "false" {
+            return token == user.username ? .shown("id_token") : .none
+        }
         if let credential = call.members["passkey"]?.members {
             return isShown(by: credential, session) ? .shown("presence") : .none
         }
@@ -182,16 +184,35 @@ extension FakeServer.World {
     /// The session of this user and device that a login continues, if it names it and asks for nothing that only a new one has.
     func continued(_ call: FakeCall, _ user: FakeServer.User, device: String, at now: Int64) -> FakeSession? {
         guard let id = call.text("session_id"), let session = sessions[id], session.userID == user.id,
-            session.deviceID == device, ending(of: session, at: now) == nil, session.key == call.provenKey
+            session.deviceID == device, session.clientID == call.text("client_id") ?? "mobile",
+            ending(of: session, at: now) == nil, session.key == call.provenKey
         else { return nil }
         func isOwn(_ name: String, _ key: String?) -> Bool {
-            guard let jwk = call.members[name]?.members else { return true }
-            return FakeCall.key(jwk) == key
+            guard let own = call.key(name) else { return true }
+            return own == key
         }
         let mode = call.text("authentication_mode") ?? session.mode
-        guard isOwn("device_key", session.deviceKey), isOwn("presence_key", session.presenceKey),
+        let asked = call.text("scope")?.split(separator: " ").map(String.init) ?? []
+        let platform = call.text("device_platform") ?? call.members["device"]?.members?.text("platform")
+        guard appData != .refuse || session.isConfirmed(by: platform),
+            attestation != .refuse || session.attestation == "genuine",
+            asked.allSatisfy(session.scope.contains), isOwn("device_key", session.deviceKey),
+            isOwn("presence_key", session.presenceKey),
             mode == session.mode || !session.isActivationPending
         else { return nil }
         return session
+    }
+
+    /// Continues a session by a login.
+    mutating func goOn(
+        _ known: FakeSession, _ call: FakeCall, _ user: FakeServer.User, by way: String, at now: Int64
+    ) -> HTTPAnswer {
+        var session = known
+        session.mode = call.text("authentication_mode") ?? session.mode
+        session.shownAt[way] = now
+        session.moveAnswer(interval: interval * 1000, now: now)
+        session.noteRenewal(interval: interval * 1000, now: now)
+        sessions[session.id] = session
+        return granted(session, user, at: now)
     }
 }

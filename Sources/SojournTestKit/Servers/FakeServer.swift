@@ -20,6 +20,8 @@ public final class FakeServer: TestServer, Transport {
     struct World {
         var users: [String: User] = [:]
         var sessions: [String: FakeSession] = [:]
+        /// The devices that phones have let in, by what proves them. A session of nil: one that a test says was there.
+        var letIn: [String: [(userID: String, sessionID: String?)]] = [:]
         var sessionCount = 0
         var userCount = 0
         /// The sessions by the `Idempotency-Key` of the login that began each.
@@ -49,6 +51,13 @@ public final class FakeServer: TestServer, Transport {
         var loginMethods: [String]?
         /// How often a session with the mode `BIOMETRIC` asks for its user, in seconds; nil: never.
         var presenceMaxAge: Int64?
+        /// Whether users of the client stay logged in (`stay_logged_in`).
+        var staysLoggedIn = true
+        /// `access_token_lifetime` of the client, in seconds; nil: that of the server.
+        var accessTokenLifetime: Int64?
+        /// The rules `app_data` and `attestation` of the client.
+        var appData = ClientSettings.Rule.ignore
+        var attestation = ClientSettings.Rule.ignore
         /// The `jti` of assertions that were used.
         var usedAssertions: Set<String> = []
         /// Whether requests that slept on their way are decided all the same. The real server never does.
@@ -134,7 +143,7 @@ public final class FakeServer: TestServer, Transport {
 
 // The calls of an admin.
 extension FakeServer {
-    private func change(
+    func change(
         _ call: String, _ username: String, _ body: (inout World, inout User) -> Void
     ) throws {
         let isKnown = state.withLock { state -> Bool in
@@ -228,6 +237,27 @@ extension FakeServer {
 
     /// Sets how often sessions with the mode `BIOMETRIC` ask for their user, in seconds; nil: never.
     public func askForUser(every seconds: Int64?) async throws { state.withLock { $0.world.presenceMaxAge = seconds } }
+
+    /// Changes settings of the client, for existing sessions as well.
+    public func change(_ settings: ClientSettings) async throws {
+        state.withLock { state in
+            state.world.staysLoggedIn = settings.staysLoggedIn ?? state.world.staysLoggedIn
+            state.world.accessTokenLifetime = settings.accessTokenLifetime ?? state.world.accessTokenLifetime
+            state.world.appData = settings.appData ?? state.world.appData
+            state.world.attestation = settings.attestation ?? state.world.attestation
+        }
+    }
+
+    /// Records what the app's backend says of app and device of a session; nil: nothing any more.
+    public func setAttestation(_ verdict: String?, ofSession id: String) async throws {
+        let isKnown = state.withLock { state in
+            state.world.sessions[id]?.attestation = verdict
+            return state.world.sessions[id] != nil
+        }
+        guard isKnown else {
+            throw AdminRefusal(call: "PUT attestation", status: 404, answer: #"{"code":"not_found"}"#)
+        }
+    }
 
     /// Changes the settings of sessions, for existing sessions as well.
     public func change(_ settings: ServerSettings) async throws {

@@ -27,6 +27,10 @@ struct FakeSession {
     var encryptionKey: PublicJWK?
     /// When the user was shown last, by way: `presence`, `password` or `id_token`.
     var shownAt: [String: Int64] = [:]
+    /// The platform that the device has named.
+    var platform: String?
+    /// The verdict of the app's backend about app and device.
+    var attestation: String?
     /// Why it has ended.
     var ending: String?
 
@@ -77,6 +81,12 @@ struct FakeSession {
     /// A session that is bound to a key takes older tokens.
     func hasRotated(since sentAt: Int64, beyond serial: Int) -> Bool {
         key == nil && serial < child && serial != parent && sentAt <= childAnsweredAt
+    }
+
+    /// Whether a renewal that names this platform comes from the registered one: the first letters count.
+    func isConfirmed(by named: String?) -> Bool {
+        func family(_ text: String) -> String { text.prefix { $0.isLetter }.lowercased() }
+        return platform.map { known in named.map { family($0) == family(known) } ?? false } ?? true
     }
 
     /// Begins the rotation interval anew, in steps, so that a duplicate under way meets no second rotation.

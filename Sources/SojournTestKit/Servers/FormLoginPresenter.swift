@@ -34,9 +34,9 @@ public struct FormLoginPresenter: LoginPresenter {
             }
             form.add("username", username)
             form.add("password", password)
-            guard let next = URL(string: "/login/password", relativeTo: place)?.absoluteURL else {
-                throw .failed("no URL")
-            }
+            guard let action = Self.action(of: String(decoding: answer.body, as: UTF8.self)),
+                let next = URL(string: action, relativeTo: place)?.absoluteURL
+            else { throw .failed("the login page asks for no password") }
             (answer, place) = (try await send("POST", next, &cookies, form), next)
         }
         throw .failed("too many redirects")
@@ -65,13 +65,21 @@ public struct FormLoginPresenter: LoginPresenter {
 
     /// The hidden fields of the first form with a request in it.
     private static func hiddenFields(of html: String) -> [(String, String)] {
-        let forms = html.components(separatedBy: "<form").dropFirst()
-        guard let form = forms.first(where: { $0.contains(#"action="/login/password""#) }) else { return [] }
+        guard let form = passwordForm(of: html) else { return [] }
         return form.components(separatedBy: "<input").dropFirst().compactMap { input in
             let tag = input.prefix { $0 != ">" }
             guard tag.contains(#"type="hidden""#), let name = attribute("name", of: tag) else { return nil }
             return (name, attribute("value", of: tag) ?? "")
         }
+    }
+
+    /// The form for the password. The server may lie below a path.
+    private static func passwordForm(of html: String) -> String? {
+        html.components(separatedBy: "<form").dropFirst().first { $0.contains(#"/login/password""#) }
+    }
+
+    private static func action(of html: String) -> String? {
+        passwordForm(of: html).flatMap { attribute("action", of: $0.prefix { $0 != ">" }) }
     }
 
     private static func attribute(_ name: String, of tag: Substring) -> String? {

@@ -66,6 +66,21 @@ extension LocalServer {
         try await changeClient("mobile", ["login_methods": list])
     }
 
+    /// Records what the app's backend says of app and device of a session; nil: nothing any more.
+    public func setAttestation(_ verdict: String?, ofSession id: String) async throws {
+        try await admin("PUT", "sessions/\(id)/attestation", ["verdict": verdict.map { .string($0) } ?? .null])
+    }
+
+    /// Changes settings of the client `mobile`, for existing sessions as well.
+    public func change(_ settings: ClientSettings) async throws {
+        var members: [String: JSONValue] = [:]
+        members["stay_logged_in"] = settings.staysLoggedIn.map { .bool($0) }
+        members["access_token_lifetime"] = settings.accessTokenLifetime.map { .integer($0) }
+        members["app_data"] = settings.appData.map { .string($0.rawValue) }
+        members["attestation"] = settings.attestation.map { .string($0.rawValue) }
+        if !members.isEmpty { try await changeClient("mobile", members) }
+    }
+
     /// Changes the settings of sessions, for existing sessions as well.
     public func change(_ settings: ServerSettings) async throws {
         var members: [String: JSONValue] = [:]
@@ -79,6 +94,11 @@ extension LocalServer {
     /// Sets how often sessions ask for their user (`user_presence_max_age`), in seconds; nil: as often as the mode itself says.
     public func askForUser(every seconds: Int64?) async throws {
         try await changeClient("mobile", ["user_presence_max_age": seconds.map { .integer($0) } ?? .null])
+    }
+
+    /// Changes a client by the members of `PATCH /admin/v1/clients/{client_id}`, in JSON.
+    public func changeClient(_ id: String = "mobile", json: String) async throws {
+        try await changeClient(id, JSONValue(parsing: Array(json.utf8))?.members ?? [:])
     }
 
     /// Changes a client: for example `["grant_types": .list([.string("refresh_token")])]`.

@@ -34,6 +34,8 @@ public final class LocalServer: TestServer {
         public var issuer: URL?
         /// Session settings that are set after the first start.
         public var settings = ServerSettings()
+        /// Settings of the client `mobile` that are set after the first start.
+        public var client = ClientSettings()
         /// Further variables for the program, for example `SOJOURN_DPOP_NONCE`.
         public var environment: [String: String] = [:]
         /// Whether its clock can be moved, and a login be made in any state: the option `--test-clock`.
@@ -50,6 +52,8 @@ public final class LocalServer: TestServer {
     /// The public listener itself, which is behind `url`.
     public let directURL: URL
     let adminKey: String
+    /// The forms by which the devices of `requestLogin` ask for their results, by login.
+    let devices = Guarded<[String: [String: String]]>([:])
 
     #if os(Linux)
         let running: Running?
@@ -77,6 +81,7 @@ public final class LocalServer: TestServer {
                 let server = LocalServer(url: url, adminURL: admin, adminKey: key)
             #endif
             try await server.change(options.settings)
+            try await server.change(options.client)
             return server
         }
         #if os(Linux)
@@ -86,6 +91,7 @@ public final class LocalServer: TestServer {
                 running, url: options.issuer ?? addresses.public, directURL: addresses.public,
                 adminURL: addresses.admin, adminKey: running.adminKey)
             try await server.change(options.settings)
+            try await server.change(options.client)
             return server
         #else
             throw Failure.noProgram(

@@ -20,6 +20,38 @@ public struct ServerSettings: Hashable, Sendable {
     }
 }
 
+/// Settings of the client `mobile`; nil leaves a value as it is.
+public struct ClientSettings: Hashable, Sendable {
+    /// Whether users stay logged in (`stay_logged_in`). Otherwise a login gives one access token, and the session ends with it.
+    public var staysLoggedIn: Bool?
+    /// How long an access token is valid (`access_token_lifetime`), in seconds.
+    public var accessTokenLifetime: Int64?
+    /// What a renewal does that does not name the platform of the login (`app_data`).
+    public var appData: Rule?
+    /// What a renewal does in a session without the verdict `genuine` (`attestation`).
+    public var attestation: Rule?
+
+    /// What the server does about a renewal that it suspects.
+    public enum Rule: String, Hashable, Sendable, CaseIterable {
+        /// It is granted.
+        case ignore
+        /// It is granted, and is in the audit trail.
+        case report
+        /// It is refused as `device_mismatch`, and the session is kept.
+        case refuse
+    }
+
+    /// Creates settings.
+    public init(
+        staysLoggedIn: Bool? = nil, accessTokenLifetime: Int64? = nil, appData: Rule? = nil, attestation: Rule? = nil
+    ) {
+        self.staysLoggedIn = staysLoggedIn
+        self.accessTokenLifetime = accessTokenLifetime
+        self.appData = appData
+        self.attestation = attestation
+    }
+}
+
 /// A call of an admin that the server refused.
 public struct AdminRefusal: Error, Hashable, Sendable {
     /// The call, for example `POST /admin/v1/users`.

@@ -35,8 +35,21 @@ public protocol TestServer: Sendable {
     /// Sets how often sessions of the client `mobile` with a mode other than `NO` ask for their user (`user_presence_max_age`), in
     /// seconds; nil: as often as the mode itself says.
     func askForUser(every seconds: Int64?) async throws
+    /// Records what the app's backend says of app and device of a session (`genuine`); nil: nothing any more.
+    func setAttestation(_ verdict: String?, ofSession id: String) async throws
+    /// Changes settings of the client `mobile`, for existing sessions as well.
+    func change(_ settings: ClientSettings) async throws
     /// Changes the settings of sessions, for existing sessions as well.
     func change(_ settings: ServerSettings) async throws
+    /// Requests a login, as a device does that has to be logged in with the help of a phone.
+    func requestLogin(_ request: TestLoginRequest) async throws -> TestLogin
+    /// The number that the device shows; nil while it shows the picture, or if none is needed.
+    func number(of login: TestLogin) async throws -> Int?
+    /// Lets the device come for its session. Returns the answer with its tokens, for `Sojourn.adopt`; nil: the user has not let it
+    /// in, or it has come before.
+    ///
+    /// - Parameter returnURL: what the app on the phone has opened (`LoginDetails.returnURL`). A login by a link takes it.
+    func collect(_ login: TestLogin, device: String, returnURL: URL?) async throws -> Data?
     /// Lets time pass: `FakeServer` moves its clock, `LocalServer` waits.
     func letPass(_ duration: Duration) async throws
 }

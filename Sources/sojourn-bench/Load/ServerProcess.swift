@@ -120,6 +120,8 @@ final class ServerProcess: MeasuredServer {
             [
                 "SOJOURN_ADMIN_KEY=\(launch.adminKey)", "SOJOURN_ROOT_KEY=\(launch.rootKeyText)",
                 "SOJOURN_LIMITS_REQUESTS_PER_CONNECTION=0",
+                // The largest value, so that the limit is counted and stops no load.
+                "SOJOURN_LIMITS_REFRESHES_PER_SESSION_PER_MINUTE=1000000",
                 "PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=\(launch.folder)",
             ] + launch.environment
         var actions = posix_spawn_file_actions_t()

@@ -14,12 +14,19 @@ enum ClientCommands {
                 "--auth", "METHOD",
                 "none (a public client), client_secret_basic, client_secret_post, or private_key_jwt with --jwks",
                 choices: Client.AuthenticationMethod.allCases.map(\.rawValue)),
+            Command.Option(
+                "--pin-auth", "BOOL",
+                "true: its secret is accepted in that place alone, not in the header and in the form"),
             Command.Option("--jwks", "FILE", "the JWK set of its public keys; an empty name removes them"),
             Command.Option(
                 "--grants", "LIST",
                 "grant types, separated by commas: \(Client.GrantType.allCases.map(\.rawValue).joined(separator: ", "))"
             ),
             Command.Option("--scope", "SCOPE", "the widest scope, separated by spaces"),
+            Command.Option(
+                "--scope-claims", "JSON",
+                "the claims of users that each scope brings into ID tokens and userinfo, like {\"groups\":[\"groups\"]}"
+            ),
             Command.Option(
                 "--resources", "LIST",
                 "APIs that it can have tokens for (RFC 8707): URIs, separated by spaces; '' for none"
@@ -38,6 +45,9 @@ enum ClientCommands {
             Command.Option(
                 "--app-data", "RULE", "what a refresh does that names another platform than the login",
                 choices: Client.AppDataRule.allCases.map(\.rawValue)),
+            Command.Option(
+                "--attestation", "RULE", "what a refresh does in a session without the verdict genuine",
+                choices: Client.AttestationRule.allCases.map(\.rawValue)),
             Command.Option(
                 "--stay-logged-in", "BOOL", "false: a login gives a short access token and no refresh token"),
             Command.Option(
@@ -59,6 +69,10 @@ enum ClientCommands {
         Command.Option(
             "--require-par", "BOOL", "true: the login page takes only pushed authorization requests (RFC 9126)"),
         Command.Option(
+            "--pkce", "RULE",
+            "required: each request has a code_challenge (RFC 7636); optional: a confidential client may send a nonce instead",
+            choices: HostedLogin.PKCERequirement.allCases.map(\.rawValue)),
+        Command.Option(
             "--browser-session", "RULE",
             "which logins the session of a browser answers without asking: none, client, or shared",
             choices: HostedLogin.BrowserSession.allCases.map(\.rawValue)),
@@ -66,6 +80,10 @@ enum ClientCommands {
             "--login-methods", "LIST",
             "the ways to log in, separated by spaces: password, passkey, phone, provider:NAME, anonymous, invitation; '' for every way"
         ),
+        Command.Option(
+            "--login-names", "RULE",
+            "the names by which users log in with a password: username, email (verified, and of one user), or both",
+            choices: HostedLogin.LoginNames.allCases.map(\.rawValue)),
         Command.Option("--backchannel-logout-uri", "URI", "the receiver of logout tokens; '' for none"),
         Command.Option(
             "--backchannel-logout-session-required", "BOOL",
@@ -95,13 +113,22 @@ enum ClientCommands {
         var body: [String: JSONValue] = [:]
         if let name = arguments.value("--name") { body["client_name"] = name.isEmpty ? .null : .string(name) }
         if let method = arguments.value("--auth") { body["token_endpoint_auth_method"] = .string(method) }
+        if let pins = try arguments.bool("--pin-auth") { body["token_endpoint_auth_method_pinned"] = .bool(pins) }
+        if let rule = arguments.value("--pkce") { body["pkce"] = .string(rule) }
         if let file = arguments.value("--jwks") { body["jwks"] = file.isEmpty ? .null : try keys(in: file) }
         if let demand = arguments.value("--dpop") { body["dpop"] = .string(demand) }
         if let scope = arguments.value("--scope") { body["scope"] = .string(scope) }
+        if let text = arguments.value("--scope-claims") {
+            guard let claims = JSONValue(text: Array(text.utf8)) else {
+                throw arguments.usage("--scope-claims must be a JSON object")
+            }
+            body["scope_claims"] = claims
+        }
         if let resources = arguments.value("--resources") {
             body["resources"] = .array(resources.split(separator: " ").map { .string(String($0)) })
         }
         if let rule = arguments.value("--app-data") { body["app_data"] = .string(rule) }
+        if let rule = arguments.value("--attestation") { body["attestation"] = .string(rule) }
         for (option, member) in [
             ("--redirect-uris", "redirect_uris"), ("--post-logout-redirect-uris", "post_logout_redirect_uris"),
             ("--redirect-hops", "redirect_hops"), ("--apple-app-ids", "apple_app_ids"),
@@ -129,6 +156,7 @@ enum ClientCommands {
         }
         if let bond = arguments.value("--minimum-bond") { body["minimum_bond"] = .string(bond) }
         if let rule = arguments.value("--browser-session") { body["browser_session"] = .string(rule) }
+        if let rule = arguments.value("--login-names") { body["login_names"] = .string(rule) }
         if let demand = try arguments.bool("--require-par") {
             body["require_pushed_authorization_requests"] = .bool(demand)
         }
@@ -193,15 +221,24 @@ enum ClientCommands {
 
     static let update = Command.admin(
         ["client", "update"], "Changes a client, at once, for its active sessions too.", operands: ["CLIENT_ID"],
-        options: members + [Command.Option("--rotate-secret", nil, "make a new secret, shown once, now")],
+        options: members + [
+            Command.Option("--rotate-secret", nil, "make a new secret, shown once, now"),
+            Command.Option(
+                "--secret-overlap", "DURATION",
+                "how long the secret before is accepted beside the new one, at most 30d; 0: no longer"),
+        ],
         discussion: """
-            Members without an option keep their value. A new secret, another way to authenticate, and keys without one of the
+            Members without an option keep their value. A new secret without an overlap, another way to authenticate, and keys without one of the
             present ones end the tokens that the client got for itself.
             """,
-        examples: ["sojourn client update mobile --idle 21d", "sojourn client update backend --rotate-secret"],
+        examples: [
+            "sojourn client update mobile --idle 21d", "sojourn client update backend --rotate-secret",
+            "sojourn client update backend --rotate-secret --secret-overlap 7d",
+        ],
         send: { connection, arguments async throws(Failure) in
             var body = try body(arguments)
             if arguments.has("--rotate-secret") { body["rotate_secret"] = .bool(true) }
+            if let seconds = try arguments.seconds("--secret-overlap") { body["secret_overlap"] = .integer(seconds) }
             if body.isEmpty { throw arguments.usage("nothing to change is named") }
             return try await connection.send(.patch, ["clients", arguments.operands[0]], .object(body))
         },
@@ -244,18 +281,27 @@ enum ClientCommands {
         return Formatting.facts([
             ("client", client["client_id"]?.cell), ("name", client["client_name"]?.cell),
             ("secret, shown once", client["client_secret"]?.cell),
+            (
+                "old secret until",
+                client["earlier_secret_expires_at"].map { Formatting.time($0.integer) }
+            ),
             ("authentication", client["token_endpoint_auth_method"]?.cell),
+            ("pinned", client["token_endpoint_auth_method_pinned"]?.cell),
             ("keys", client["jwks"].map(keyNames)), ("DPoP", client["dpop"]?.cell),
             ("grants", client["grant_types"]?.cell), ("scope", client["scope"]?.cell),
+            ("scope claims", client["scope_claims"]?.compactText),
             ("resources", client["resources"]?.cell), ("token style", client["token_style"]?.cell),
             ("stays logged in", client["stay_logged_in"]?.cell), ("another platform", client["app_data"]?.cell),
+            ("attestation", client["attestation"]?.cell),
             ("anonymous users", client["anonymous_users"]?.cell),
             ("redirect URIs", client["redirect_uris"]?.cell),
             ("after a logout", client["post_logout_redirect_uris"]?.cell),
             ("lead on to", client["redirect_hops"]?.cell),
             ("requires PAR", client["require_pushed_authorization_requests"]?.cell),
+            ("PKCE", client["pkce"]?.cell),
             ("browser session", client["browser_session"]?.cell),
             ("login methods", client["login_methods"]?.cell ?? "every way"),
+            ("login names", client["login_names"]?.cell),
             ("logout tokens", client["backchannel_logout_uri"]?.cell),
             ("requested logins", client["backchannel_token_delivery_mode"]?.cell),
             ("pings", client["backchannel_client_notification_endpoint"]?.cell),

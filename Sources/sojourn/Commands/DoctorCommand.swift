@@ -15,7 +15,7 @@ enum DoctorCommand {
     ) { (arguments) async throws(Failure) in
         let findings: [Finding]
         do throws(Failure) {
-            findings = DoctorCheck(try Setup.configuration(arguments), environment: Setup.environment).run()
+            findings = await DoctorCheck(try Setup.configuration(arguments), environment: Setup.environment).run()
         } catch { findings = error.lines.map { Finding(.fail, "configuration", $0) } }
         if arguments.isJSON {
             let list = findings.map { finding in

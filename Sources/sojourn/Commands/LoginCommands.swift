@@ -63,6 +63,8 @@ enum LoginCommands {
             Command.Option("--email", "ADDRESS", "e-mail address of the new account"),
             Command.Option("--phone", "NUMBER", "telephone number of the new account"),
             Command.Option("--name", "NAME", "the name to show of the new account"),
+            Command.Option("--given-name", "NAME", "given name of the new account"),
+            Command.Option("--family-name", "NAME", "family name of the new account"),
             Command.Option("--country", "CODE", "country of the new account, two letters"),
             Command.Option("--source", "SOURCE", "qr, link or push: how it reaches the user; default: qr"),
             Command.Option("--expires-in", "DURATION", "in which time the phone has to come; default: 1d"),
@@ -73,8 +75,8 @@ enum LoginCommands {
             var members: [String: JSONValue] = [:]
             for (option, member) in [
                 ("--client", "client_id"), ("--username", "username"), ("--email", "email"),
-                ("--phone", "phone_number"), ("--name", "display_name"), ("--country", "country"),
-                ("--source", "source"),
+                ("--phone", "phone_number"), ("--name", "display_name"), ("--given-name", "given_name"),
+                ("--family-name", "family_name"), ("--country", "country"), ("--source", "source"),
             ] {
                 if let text = arguments.value(option) { members[member] = .string(text) }
             }

@@ -18,16 +18,21 @@ enum UserCommands {
         Command.Option("--email-verified", "BOOL", "whether the e-mail address is confirmed"),
         Command.Option("--phone", "NUMBER", "telephone number"),
         Command.Option("--name", "NAME", "the name to show"),
+        Command.Option("--given-name", "NAME", "given name"),
+        Command.Option("--family-name", "NAME", "family name"),
         Command.Option("--country", "CODE", "country, two letters"),
         Command.Option("--max", "DURATION", "longest session of this user, like 30d; 0: as the settings say"),
-        Command.Option("--claims", "JSON", "an object whose members every access token of this user has"),
+        Command.Option(
+            "--claims", "JSON", "an object for this user's access tokens, and for ID tokens by scope_claims"),
         Command.Option("--source", "WORD", "'user' if a stranger has chosen name and address, otherwise 'admin'"),
     ]
 
     private static func profileMembers(_ arguments: Arguments) throws(Failure) -> [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         for (option, member) in [
-            ("--email", "email"), ("--phone", "phone_number"), ("--name", "display_name"), ("--country", "country"),
+            ("--email", "email"), ("--phone", "phone_number"), ("--name", "display_name"),
+            ("--given-name", "given_name"),
+            ("--family-name", "family_name"), ("--country", "country"),
         ] {
             // An empty text removes the member.
             if let text = arguments.value(option) { members[member] = text.isEmpty ? .null : .string(text) }
@@ -35,6 +40,9 @@ enum UserCommands {
         if let text = arguments.value("--claims") {
             let claims = text.isEmpty ? .null : JSONValue(text: Array(text.utf8))
             guard let claims else { throw arguments.usage("--claims must be a JSON object") }
+            guard StrictJSON.keepsNumbers(Array(text.utf8)) else {
+                throw arguments.usage("--claims \(UserClaims.inexactNumbers)")
+            }
             members["claims"] = claims
         }
         if let verified = try arguments.bool("--email-verified") { members["email_verified"] = .bool(verified) }
@@ -207,6 +215,7 @@ enum UserCommands {
         }
         return Formatting.facts([
             ("id", user["user_id"]?.cell), ("username", user["username"]?.cell), ("name", user["display_name"]?.cell),
+            ("given name", user["given_name"]?.cell), ("family name", user["family_name"]?.cell),
             ("e-mail", user["email"]?.cell),
             ("verified", user["email_verified"]?.bool == true ? "yes" : nil), ("phone", user["phone_number"]?.cell),
             ("country", user["country"]?.cell),

@@ -83,7 +83,8 @@ struct PostgresVerifiedEmailTests {
     func plan() async throws {
         let url = try PostgresServer.shared.newDatabase()
         await (try openStore(url)).close()
-        let text = UserSQL.selectMeant(by: "x", limit: 8).text.replacing("$1", with: "'x'").replacing("$2", with: "8")
+        let text = UserSQL.selectMeant(by: "x", "x", limit: 8).text
+            .replacing("$1", with: "'x'").replacing("$2", with: "'x'").replacing("$3", with: "8")
         let plan = try PostgresServer.shared.run(
             "SET enable_seqscan = off; EXPLAIN \(text)", schema: try Self.schema(url))
         #expect(plan.contains("Index Scan on users_verified_email"), "\(plan)")

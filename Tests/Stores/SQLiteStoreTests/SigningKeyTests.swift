@@ -28,7 +28,7 @@ struct SigningKeyTests {
         let maximum = Duration.seconds(365 * Self.day)
         let keys = SigningKeys(
             store: store, rootKeys: rootKeys, algorithm: algorithm, rotation: .seconds(30 * Self.day),
-            absoluteMaximum: maximum)
+            absoluteMaximum: maximum, generate: TestSigningKeys.generator())
         let context = ServiceContext(
             store: store, policy: RefreshPolicy(absoluteMaximum: maximum), rootKeys: rootKeys, signingKeys: keys,
             passwords: PasswordHasher(), clock: clock.wallClock, issuer: "http://issuer.example",
@@ -68,8 +68,8 @@ struct SigningKeyTests {
     ) async throws {
         try await withFixture(algorithm) { stage in
             let grant = try await login(stage)
-            #expect(stage.keys.all.count == 1)
-            #expect(try keyID(of: grant.accessToken) == stage.keys.all.first?.id)
+            #expect(stage.keys.ordinary.count == 1)
+            #expect(try keyID(of: grant.accessToken) == stage.keys.ordinary.first?.id)
             let parsed = try JWT.parse(grant.accessToken)
             #expect(parsed.header.alg == algorithm.verification)
             _ = try parsed.verify(using: { stage.keys.publicKeys.verificationKey(kid: $0) }, type: .accessToken)
@@ -97,10 +97,10 @@ struct SigningKeyTests {
                 }
             }
             try await passTo(day: 29, second: -1)
-            #expect(stage.keys.all.map(\.id) == [first])
+            #expect(stage.keys.ordinary.map(\.id) == [first])
             try await passTo(day: 29)
-            #expect(stage.keys.all.count == 2)
-            #expect(stage.keys.publicKeys.keys.count == 2)
+            #expect(stage.keys.ordinary.count == 2)
+            #expect(stage.keys.publicKeys.keys.count == 4)
             try await passTo(day: 30, second: -1)
             let last = try await refresh()
             #expect(try keyID(of: last) == first)
@@ -118,11 +118,11 @@ struct SigningKeyTests {
 
     @Test func rotation_byHand_waitsADay_unlessToldOtherwise() async throws {
         try await withFixture { stage in
-            let first = try #require(stage.keys.all.first?.id)
+            let first = try #require(stage.keys.ordinary.first?.id)
             let grant = try await login(stage)
             let second = try await stage.keys.rotate(
                 at: stage.clock.now, immediately: false, by: Origin(actor: "test"))
-            #expect(stage.keys.publicKeys.keys.count == 2)
+            #expect(stage.keys.publicKeys.keys.count == 4)
             let calm = try await stage.services.refresh.refresh(
                 RefreshAttempt(token: try #require(grant.refreshToken), clientID: "app"), from: Origin(actor: "test"))
             #expect(try keyID(of: calm.accessToken) == first)
@@ -146,7 +146,7 @@ struct SigningKeyTests {
             }
             let renewed = try await stage.services.refresh.refresh(
                 RefreshAttempt(token: try #require(grant.refreshToken), clientID: "app"), from: origin)
-            #expect(try keyID(of: renewed.accessToken) == stage.keys.all.first?.id)
+            #expect(try keyID(of: renewed.accessToken) == stage.keys.ordinary.first?.id)
             _ = try await stage.services.accessTokens.authenticate(renewed.accessToken, from: origin)
             #expect(try await !stage.keys.withdraw(leaked, at: stage.clock.now, by: origin))
         }
@@ -192,9 +192,9 @@ struct SigningKeyTests {
     /// clock that is ahead.
     @Test(arguments: [1, 3600, day]) func keyOfANodeWithAClockAhead_isTheFirstOneOfAll(seconds: Int64) async throws {
         try await withFixture { stage in
-            let first = stage.keys.all.map(\.id)
+            let first = stage.keys.ordinary.map(\.id)
             try await stage.keys.maintain(at: stage.clock.now + .seconds(-seconds))
-            #expect(first.count == 1 && stage.keys.all.map(\.id) == first)
+            #expect(first.count == 1 && stage.keys.ordinary.map(\.id) == first)
             #expect(stage.keys.overdueSince(at: stage.clock.now + .seconds(-seconds)) == nil)
         }
     }
@@ -209,7 +209,7 @@ struct SigningKeyTests {
                 stage.clock.advance(by: .seconds(10 * Self.day))
             }
             #expect(signers.count == 4)
-            #expect(stage.keys.all.count <= 4)
+            #expect(stage.keys.ordinary.count <= 4)
         }
     }
 
@@ -235,7 +235,7 @@ struct SigningKeyTests {
     @Test func longerIdleTime_keepsAKeyThatWasAboutToGo() async throws {
         try await withFixture { stage in
             let origin = Origin(actor: "test")
-            let first = try #require(stage.keys.all.first?.id)
+            let first = try #require(stage.keys.ordinary.first?.id)
             _ = try await stage.keys.rotate(at: stage.clock.now + .seconds(1), immediately: true, by: origin)
             stage.clock.advance(by: .seconds(2))
             try await stage.keys.maintain(at: stage.clock.now)
@@ -259,9 +259,38 @@ struct SigningKeyTests {
             for secrets in [[old], [new, old], [new]] {
                 let stage = try stage(folder, rootKeys: try #require(RootKeys(secrets)), clock: clock)
                 try await stage.keys.maintain(at: clock.now)
-                #expect(stage.keys.all.count == 1)
+                #expect(stage.keys.ordinary.count == 1)
                 await stage.store.close()
             }
         }
     }
+
+    @Test("an RSA key exists from the first start, rotates with the others, and signs no access token")
+    func rsaKeyRotates() async throws {
+        try await withFixture { stage in
+            func rsa() -> [String] { stage.keys.all.filter { $0.algorithm == "RS256" }.map(\.id) }
+            let first = rsa()
+            #expect(first.count == 1)
+            #expect(stage.keys.publicKeys.keys.count == 2)
+            stage.clock.advance(by: .seconds(29 * Self.day))
+            try await stage.keys.maintain(at: stage.clock.now)
+            #expect(rsa().count == 2 && rsa().last == first.first)
+            for _ in 0..<3 {
+                #expect(try keyID(of: try await login(stage).accessToken) == stage.keys.ordinary.last?.id)
+                try await stage.keys.maintain(at: stage.clock.now)
+            }
+            #expect(rsa().count == 2)
+            _ = try await stage.keys.rotate(at: stage.clock.now, immediately: true, by: Origin(actor: "test"))
+            #expect(rsa().count == 3)
+            try await stage.keys.maintain(at: stage.clock.now)
+            stage.clock.advance(by: .seconds(20 * Self.day))
+            try await stage.keys.maintain(at: stage.clock.now)
+            #expect(!rsa().contains(first[0]))
+        }
+    }
+}
+
+extension SigningKeys {
+    /// The keys that sign access tokens.
+    fileprivate var ordinary: [StoredSigningKey] { all.filter { $0.algorithm != "RS256" } }
 }

@@ -10,7 +10,7 @@ import Testing
         try await TemporaryFolder.with { folder in
             await (try folder.open()).close()
             let connection = try Connection(path: folder.database, access: .readOnly, cacheKibibytes: 100)
-            let plan = try connection.all(Query("EXPLAIN QUERY PLAN " + UserRow.selectMeant.text), "x", 8) {
+            let plan = try connection.all(Query("EXPLAIN QUERY PLAN " + UserRow.selectMeant.text), "x", "x", 8) {
                 (row) throws(CorruptRow) -> String in
                 row.skip(3)
                 return row.text()

@@ -23,7 +23,8 @@ enum Fixture {
         var user = User(
             id: userID(), username: username,
             profile: User.Profile(
-                email: "zoe@example.org", phoneNumber: "+41 44 000 00 00", displayName: "Zoë 🦊", country: "CH"),
+                email: "zoe@example.org", phoneNumber: "+41 44 000 00 00", displayName: "Zoë 🦊", givenName: "Zoë",
+                familyName: "Zürcher-Å", country: "CH"),
             passwordHash: "$scrypt$ln=17,r=8,p=1$c2FsdA$aGFzaA", offlineSessionMax: .seconds(86_400),
             disabledByAdmin: User.LoginDisabling(effective: .immediate, since: start + .seconds(1), note: "lost phone"),
             disabledByUser: User.LoginDisabling(effective: .onExpiry, since: start + .seconds(2)),
@@ -80,14 +81,19 @@ enum Fixture {
             offlineSessionMax: .seconds(200), accessTokenLifetime: .seconds(50), refreshAfter: .seconds(10),
             createdAt: start, epoch: epoch, dpop: .required, userPresenceMaxAge: .seconds(900))
         client.tokenEpoch = epoch + 3
+        client.isAuthenticationMethodPinned = true
+        client.earlierSecret = EarlierSecret(hash: [UInt8](repeating: 0xCE, count: 32), endsAt: start + .seconds(60))
         client.anonymousUsers = true
+        client.scopeClaims = ScopeClaims(text: #"{"a/b":["x","\"y\""],"openid":["groups"]}"#) ?? .preset
         client.resources = ["https://one.example/api", "urn:example:two"]
         client.hostedLogin.redirectURIs = ["com.example.app:/callback", "http://[::1]/callback"]
         client.hostedLogin.postLogoutRedirectURIs = ["https://one.example/bye"]
         client.hostedLogin.redirectHops = ["https://two.example/", "com.example.app:/home"]
         client.hostedLogin.requiresPushedRequests = true
+        client.hostedLogin.pkce = .optional
         client.hostedLogin.browserSession = .shared
         client.hostedLogin.loginMethods = [.password, .provider("acme")]
+        client.hostedLogin.loginNames = .email
         client.hostedLogin.backchannelLogoutURI = "https://one.example/logout"
         client.backchannel.deliveryMode = .ping
         client.backchannel.notificationEndpoint = "https://one.example/ping"

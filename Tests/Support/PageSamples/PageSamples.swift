@@ -70,6 +70,7 @@ private struct Texts {
             .init(
                 name: "login-passkey",
                 page: LoginPage(app: app, form: form, passkey: options, asksForPassword: false, providers: providers)),
+            .init(name: "login-email", page: LoginPage(app: app, form: form, names: .email)),
             .init(name: "login-account", page: LoginPage(app: nil, form: form, offersPhone: true)),
             .init(name: "login-offer", page: PasskeyOfferPage(app: ahead, form: form, options: creation)),
             .init(
@@ -104,8 +105,20 @@ private struct Texts {
             .init(name: "logout", page: LogoutPage(app: app, form: form, account: text("ada@example.com"))),
             .init(name: "signed-out", page: SignedOutPage(app: app)),
             .init(name: "signed-out-with-phone", page: SignedOutPage(app: app, ending: .withPhone)),
+            .init(
+                name: "signed-out-after-fault",
+                page: SignedOutPage(
+                    app: app, fault: RequestFault(detail: text("not registered"), requestID: text("r-1")))),
             .init(name: "not-signed-in", page: SignedOutPage(app: app, ending: .nothing)),
             .init(name: "reset", page: ResetPage(form: form)),
+            .init(name: "app-login", page: AppLoginPage(form: form, state: .opened)),
+            .init(name: "app-login-too-late", page: AppLoginPage(form: form, state: .tooLate)),
+            .init(
+                name: "app-login-question",
+                page: AppLoginPage(app: app, form: form, state: .question(account: text("ada")))),
+            .init(
+                name: "app-login-other",
+                page: AppLoginPage(app: app, form: form, state: .otherAccount(account: text("bert")))),
             .init(
                 name: "reset-refused",
                 page: ResetPage(app: app, form: form, token: text("sjr_1"), message: .password(.tooCommon))),

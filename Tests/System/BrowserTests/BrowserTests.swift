@@ -43,6 +43,14 @@ struct BrowserWalkTests {
         let result = try await Browser.run("walk", [Browser.program])
         #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
     }
+
+    @Test(
+        "an issuer with a path: no address leaves it, behind an nginx that removes it and one that does not",
+        arguments: ["strips", "keeps"])
+    func paths(proxy: String) async throws {
+        let result = try await Browser.run("paths", [Browser.program, proxy])
+        #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
+    }
 }
 
 /// The pages in Chromium, in every look and on every way.

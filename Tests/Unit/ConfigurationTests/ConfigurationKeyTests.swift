@@ -159,6 +159,10 @@ struct ConfigurationKeyTests {
             ("{server: {issuer: 'ftp://x'}}", "server.issuer must be an http or https URL"),
             ("{server: {issuer: 'https://x/'}}", "server.issuer must be"),
             ("{server: {issuer: 'https://x?y'}}", "server.issuer must be"),
+            ("{server: {issuer: 'https://x/a//b'}}", "whose path has letters, digits"),
+            ("{server: {issuer: 'https://x/a/../b'}}", "whose path has letters, digits"),
+            ("{server: {issuer: 'https://x/a%2Fb'}}", "whose path has letters, digits"),
+            ("{server: {issuer: 'https://x/{a}'}}", "whose path has letters, digits"),
             ("{server: {audience: ''}}", "server.audience must be"),
             ("{server: {admin_listen: '127.0.0.1:8080'}}", "give each its own port"),
             (

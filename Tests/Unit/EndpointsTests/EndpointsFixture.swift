@@ -5,6 +5,7 @@ import JOSE
 import JSON
 import SQLiteStore
 import Sessions
+import StoreConformance
 import Locks
 import Synchronization
 import Telemetry
@@ -61,13 +62,15 @@ struct EndpointsFixture: Sendable {
     /// Gives `body` a new server with the client `mobile` and the user `anna`.
     static func with(
         proofs: DPoPPolicy = DPoPPolicy(), identities: ((WallClock, Logger) -> any IdentityVerifier)? = nil,
-        passkeys: PasskeyPolicy? = nil, testClock: TestClock? = nil, _ body: (EndpointsFixture) async throws -> Void
+        passkeys: PasskeyPolicy? = nil, testClock: TestClock? = nil, issuer: String = Self.issuer,
+        _ body: (EndpointsFixture) async throws -> Void
     ) async throws {
         let path = FileManager.default.temporaryDirectory.path + "/endpoints-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         do {
             let stage = try await EndpointsFixture(
-                folder: path, proofs: proofs, identities: identities, passkeys: passkeys, testClock: testClock)
+                folder: path, proofs: proofs, identities: identities, passkeys: passkeys, testClock: testClock,
+                issuer: issuer)
             try await body(stage)
             stage.expectNoSecretsInLog()
             await stage.store.close()
@@ -80,7 +83,7 @@ struct EndpointsFixture: Sendable {
 
     private init(
         folder: String, proofs: DPoPPolicy, identities: ((WallClock, Logger) -> any IdentityVerifier)?,
-        passkeys: PasskeyPolicy?, testClock: TestClock?
+        passkeys: PasskeyPolicy?, testClock: TestClock?, issuer: String
     ) async throws {
         let surroundings = Environment()
         self.surroundings = surroundings
@@ -99,14 +102,14 @@ struct EndpointsFixture: Sendable {
         let maximum = Duration.seconds(Self.absoluteMaximum)
         let signingKeys = SigningKeys(
             store: store, rootKeys: rootKeys, algorithm: .es256, rotation: .seconds(30 * Self.day),
-            absoluteMaximum: maximum)
+            absoluteMaximum: maximum, generate: TestSigningKeys.generator())
         try await signingKeys.maintain(at: clock.now)
         var scrypt = try #require(Scrypt(logN: 4, r: 8, p: 1))
         scrypt.observer = { cost in surroundings.hashes.withLock { $0.append(cost) } }
         context = ServiceContext(
             store: store, policy: RefreshPolicy(absoluteMaximum: maximum), rootKeys: rootKeys,
             signingKeys: signingKeys, passwords: PasswordHasher(scrypt: scrypt),
-            clock: clock, issuer: Self.issuer, audience: Self.audience, proofs: proofs,
+            clock: clock, issuer: issuer, audience: Self.audience, proofs: proofs,
             passkeys: passkeys)
         let administration = Administration(context)
         _ = try await administration.createClient(id: Client.mobileID, by: .system) { client in
@@ -151,7 +154,7 @@ struct EndpointsFixture: Sendable {
         var other = self
         let signingKeys = SigningKeys(
             store: store, rootKeys: rootKeys, algorithm: .es256, rotation: .seconds(30 * Self.day),
-            absoluteMaximum: .seconds(Self.absoluteMaximum))
+            absoluteMaximum: .seconds(Self.absoluteMaximum), generate: TestSigningKeys.generator())
         try await signingKeys.maintain(at: context.clock.now)
         other.context = ServiceContext(
             store: store, policy: context.policy, rootKeys: rootKeys, signingKeys: signingKeys,
@@ -161,6 +164,19 @@ struct EndpointsFixture: Sendable {
             context: other.context, metrics: MetricsRegistry(),
             logger: Logger(level: .error, sink: LogSink { _ in }, clock: { 0 }),
             identityVerifier: endpoints.identityVerifier, remoteLogins: remoteLogins, isStopping: { false })
+        return other
+    }
+
+    /// This server over another store, which has the same database and keys.
+    func over(_ store: some Store) -> EndpointsFixture {
+        var other = self
+        other.context = ServiceContext(
+            store: store, policy: context.policy, rootKeys: rootKeys, signingKeys: context.signingKeys,
+            passwords: context.passwords, clock: context.clock, issuer: Self.issuer, audience: Self.audience,
+            passkeys: context.passkeys)
+        other.endpoints = Endpoints(
+            context: other.context, metrics: MetricsRegistry(), logger: endpoints.logger,
+            identityVerifier: endpoints.identityVerifier, isStopping: { false })
         return other
     }
 
@@ -204,7 +220,8 @@ extension EndpointsFixture {
         let pages = [
             "/login", "/oauth/authorize", "/oauth/logout", "/account", "/reset", "/console", "/device", "/not-me",
         ]
-        let isPage = pages.contains { request.target.path.hasPrefix($0) }
+        let path = (endpoints.issuerPath.stripped(request) ?? request).target.path
+        let isPage = pages.contains { path.hasPrefix($0) }
         #expect(answer.field("Set-Cookie") == nil || isPage)
         #expect(answer.response.fields.values("X-Content-Type-Options").count == 1)
         // RFC 6750 section 3.1: the refusal of a token that lacks a scope names it.

@@ -23,14 +23,15 @@ import Testing
         answer.sessionExpiresAt = 6
         answer.authenticationMode = "NO"
         answer.user = TokenResponse.User(
-            userID: "u", username: "n", email: "e", phoneNumber: "p", displayName: "d", country: "DE")
+            userID: "u", username: "n", email: "e", phoneNumber: "p", displayName: "d", givenName: "g", familyName: "f",
+            country: "DE")
         let text = String(decoding: answer.json, as: UTF8.self)
         #expect(
             text
                 == #"{"access_token":"a","authentication_mode":"NO","device_id":"d","expires_at":3,"expires_in":2,"issued_at":1,"#
                 + #""refresh_after":4,"refresh_token":"r","scope":"s","session_expires_at":6,"session_id":"i","#
                 + #""session_idle_expires_at":5,"token_type":"Bearer","user":{"country":"DE","display_name":"d","email":"e","#
-                + #""phone_number":"p","user_id":"u","username":"n"}}"#)
+                + #""family_name":"f","given_name":"g","phone_number":"p","user_id":"u","username":"n"}}"#)
         #expect(try JSONDecoder().decode(TokenResponse.self, from: Data(text.utf8)) == answer)
     }
 

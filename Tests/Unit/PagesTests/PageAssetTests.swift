@@ -66,6 +66,14 @@ struct PageAssetTests {
         }
     }
 
+    @Test("no script has a path of the server: pages name them, because the server may lie below a path")
+    func scriptsHaveNoPaths() {
+        for asset in PageAsset.all where asset.path.text.hasSuffix(".js") {
+            let code = String(decoding: asset.bytes, as: UTF8.self)
+            #expect(code.firstMatch(of: #/["'`]\/[a-z]/#) == nil, "\(asset.path.text)")
+        }
+    }
+
     @Test("the style sheet of any accent keeps the contrast of buttons and links")
     func accentsKeepContrast() throws {
         let palettes = try Self.palettes()

@@ -1,3 +1,4 @@
+import HTTP
 import PageSamples
 import Pages
 import Testing
@@ -41,6 +42,22 @@ struct PageRulesTests {
             // Each form begins with its token.
             let ends = page.elements.indices.filter { page.elements[$0].name == "form" }
             for index in ends { #expect(page.elements[index + 1]["name"] == "csrf", "\(name)") }
+        }
+    }
+
+    @Test("below the path of an issuer, each address of the server begins with it, and nothing else has changed")
+    func pathsAreBelowTheIssuer() throws {
+        for sample in PageSamples.all() {
+            let response = sample.page.response(.ok, in: .english)
+            var (plain, placed) = (response.body, response.body)
+            PagePath.place(&plain, below: "")
+            PagePath.place(&placed, below: "/a/auth")
+            let (before, after) = (String(decoding: plain, as: UTF8.self), String(decoding: placed, as: UTF8.self))
+            #expect(plain == sample.page.html(in: .english).bytes && String(validating: placed, as: UTF8.self) != nil)
+            let addresses = #/ (?:href|src|action|formaction|data-[a-z]+)="(\/[^"]*)"/#
+            let (old, new) = (before.matches(of: addresses).map(\.1), after.matches(of: addresses).map(\.1))
+            #expect(!old.isEmpty && new.map(String.init) == old.map { "/a/auth" + $0 }, "\(sample.name)")
+            #expect(after.replacing("/a/auth/", with: "/") == before, "\(sample.name)")
         }
     }
 
@@ -108,7 +125,7 @@ struct PageRulesTests {
         let withoutApp: Set = [
             "login-account", "error-redirect", "error-not-found", "expired-without-way", "needs-tls", "reset",
             "reset-expired", "device-code", "device-unknown", "device-elsewhere", "phone-link", "phone-other-browser",
-            "not-me-done", "not-me-over",
+            "not-me-done", "not-me-over", "app-login", "app-login-too-late",
             // Its buttons lead to the app.
             "login-offer", "login-offer-failed",
         ]

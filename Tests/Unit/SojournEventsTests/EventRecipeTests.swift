@@ -11,7 +11,7 @@ struct EventRecipeTests {
     }
 
     @Test func stepsAreShown_inOrder() async throws {
-        let app = try await App.signedIn(.none)
+        let app = try await App.signedIn(.no)
         let screens = Screens()
         offlineLogin(of: App.anna, by: app.sojourn, in: screens)
         var iterator = screens.steps.stream.makeAsyncIterator()
@@ -27,7 +27,7 @@ struct EventRecipeTests {
     }
 
     @Test func greetingNeedsNoNetwork() async throws {
-        let app = try await App.signedIn(.none)
+        let app = try await App.signedIn(.no)
         app.server.setReachable(false)
         #expect(await greeting(by: app.sojourn) == "Hello anna")
         #expect(await greeting(by: try await App.new().sojourn) == "Please log in.")

@@ -9,7 +9,7 @@ struct OfflineLoginEventTests {
     }
 
     @Test func modeNo_goesOnSilently_andTheServerHasValidatedIt() async throws {
-        let app = try await App.signedIn(.none)
+        let app = try await App.signedIn(.no)
         let result = await post(app)
         #expect(result.status == .ok && result.errorCode == 0 && result.recommendedAction == .none)
         #expect(result.userIdentifier == UserIdentifier(tenantId: "shop", userId: "user1"))
@@ -47,14 +47,14 @@ struct OfflineLoginEventTests {
         #expect(result.recommendedAction == .standardLogin(mode: .password))
         #expect(app.server.requestCount == 0)
         // Nor for another user than the one whose session is stored.
-        let signedIn = try await App.signedIn(.none)
+        let signedIn = try await App.signedIn(.no)
         let requests = signedIn.server.requestCount
         let other = OfflineLoginEvent(userIdentifier: UserIdentifier(tenantId: "shop", userId: "berta"))
         #expect(await other.post(to: signedIn.sojourn).status == .noTokenDataAvailable)
         #expect(signedIn.server.requestCount == requests)
     }
 
-    @Test(arguments: [AuthenticationMode.none, .biometric, .password])
+    @Test(arguments: [AuthenticationMode.no, .biometric, .password])
     func failure_recommendsTheLoginInTheModeOfBefore(mode: AuthenticationMode) async throws {
         let app = try await App.signedIn(mode)
         try await app.server.revokeAll("anna")
@@ -70,7 +70,7 @@ struct OfflineLoginEventTests {
     @Test func storedMode_decides_becauseAnEventTakesNoProtectionAway() async throws {
         let app = try await App.signedIn(.biometric)
         app.gate.next(.code(2))
-        #expect(await post(app, AuthenticationMode.none).errorCode == 802_000_002)
+        #expect(await post(app, AuthenticationMode.no).errorCode == 802_000_002)
         #expect(await post(app).authenticationMode == .biometric)
     }
 
@@ -95,7 +95,7 @@ struct OfflineLoginEventTests {
     }
 
     @Test func otherFailures_haveAStatusAndANextStep() async throws {
-        let app = try await App.signedIn(.none)
+        let app = try await App.signedIn(.no)
         app.server.clock.advance(by: .seconds(60))
         try await app.server.disable("anna")
         let disabled = await post(app)
@@ -108,7 +108,7 @@ struct OfflineLoginEventTests {
     }
 
     @Test func performOfflineLogin_callsBackOnce_onTheMainThread() async throws {
-        let app = try await App.signedIn(.none)
+        let app = try await App.signedIn(.no)
         let results = AsyncStream<OfflineLoginResultEvent>.makeStream()
         app.sojourn.performOfflineLogin(userIdentifier: App.anna) { result in
             MainActor.assertIsolated()

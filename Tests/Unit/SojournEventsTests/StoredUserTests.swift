@@ -7,7 +7,7 @@ import Testing
 /// Kii's stored credentials.
 struct StoredUserTests {
     @Test func credentials_areRestoredWithoutTheServer() async throws {
-        let app = try await App.signedIn(.none)
+        let app = try await App.signedIn(.no)
         let requests = app.server.requestCount
         _ = try await app.sojourn.authenticateWithStoredCredentials()
         // A request that was begun would be there by then.
@@ -25,7 +25,7 @@ struct StoredUserTests {
     }
 
     @Test func anEndOnTheServer_deletesNothing_andLogOutDoes() async throws {
-        let app = try await App.signedIn(.none)
+        let app = try await App.signedIn(.no)
         try await app.server.revokeAll("anna")
         let user = try await app.sojourn.authenticateWithStoredCredentials()
         await #expect(throws: SojournError.ended(.revokedByAdmin)) { try await user.refresh() }
@@ -41,7 +41,7 @@ struct StoredUserTests {
     }
 
     @Test func logOut_worksWithoutTheServer_andItIsToldLater() async throws {
-        let app = try await App.signedIn(.none)
+        let app = try await App.signedIn(.no)
         let user = try await app.sojourn.authenticateWithStoredCredentials()
         app.server.setReachable(false)
         #expect(await user.logOut())
@@ -63,7 +63,7 @@ struct StoredUserTests {
                 Issue.record("\(error)")
                 return
             }
-            #expect(error.recommendedAction == .standardLogin(mode: .none))
+            #expect(error.recommendedAction == .standardLogin(mode: .no))
         }
         try await app.sojourn.signIn(username: "anna", password: "pw")
         #expect(try await app.restarted().sojourn.authenticateWithStoredCredentials().account.username == "anna")
@@ -92,7 +92,7 @@ struct StoredUserTests {
     }
 
     @Test func callbacks_areCalledOnce_withAUserOrAnError() async throws {
-        let app = try await App.signedIn(.none)
+        let app = try await App.signedIn(.no)
         let results = AsyncStream<(StoredUser?, (any Error)?)>.makeStream()
         app.sojourn.authenticate { results.continuation.yield(($0, $1)) }
         var iterator = results.stream.makeAsyncIterator()

@@ -1,3 +1,4 @@
+import Foundation
 import SojournClient
 import SojournEvents
 import SojournTestKit
@@ -10,7 +11,7 @@ struct TokenEventTests {
             userIdentifier: App.anna, accessToken: token, authCode: code, provider: "acme", authenticationMode: mode)
     }
 
-    @Test("three modes", arguments: [AuthenticationMode.none, .biometric, .password])
+    @Test("three modes", arguments: [AuthenticationMode.no, .biometric, .password])
     func modes(mode: AuthenticationMode) async throws {
         #expect(["NO", "BIOMETRIC", "PASSWORD"].contains(mode.rawValue))
         let app = try await App.new()
@@ -50,7 +51,7 @@ struct TokenEventTests {
         #expect(app.server.requestCount == 0 && app.gate.calls.isEmpty)
     }
 
-    @Test("a code, in three modes", arguments: [AuthenticationMode.none, .biometric, .password])
+    @Test("a code, in three modes", arguments: [AuthenticationMode.no, .biometric, .password])
     func code(mode: AuthenticationMode) async throws {
         let app = try await App.new()
         let event = SetAuthorisationCodeEvent(
@@ -69,7 +70,7 @@ struct TokenEventTests {
     @Test func codeOfAnotherLogin_isRefused() async throws {
         let app = try await App.new()
         _ = try await app.code()
-        let event = SetAuthorisationCodeEvent(authorisationCode: "sjc_other", authenticationMode: .none)
+        let event = SetAuthorisationCodeEvent(authorisationCode: "sjc_other", authenticationMode: .no)
         #expect(await event.post(to: app.sojourn).status == .accessDenied)
         #expect(try await !app.text().contains("sjr_"))
     }
@@ -104,11 +105,79 @@ struct TokenEventTests {
         #expect(await OfflineLoginEvent(userIdentifier: App.anna).post(to: app.restarted().sojourn).status == .ok)
     }
 
+    /// The ways to log in by the provider's page while biometry is locked.
+    enum Fallback: CaseIterable {
+        case code, idToken, tokens, pageOfTheSDK
+
+        func logIn(_ app: App, _ mode: AuthenticationMode) async throws -> StatusType {
+            switch self {
+            case .code:
+                let code = try await app.code()
+                return await SetAuthorisationCodeEvent(
+                    userIdentifier: App.anna, authorisationCode: code, authenticationMode: mode
+                ).post(to: app.sojourn).status
+            case .idToken:
+                return await SetAuthorisationCodeEvent(
+                    userIdentifier: App.anna, credential: .idToken("anna", provider: "acme"), authenticationMode: mode
+                ).post(to: app.sojourn).status
+            case .tokens:
+                return await LoginWithTokenEvent(
+                    userIdentifier: App.anna, accessToken: "anna", authCode: "c", provider: "acme",
+                    authenticationMode: mode
+                ).post(to: app.sojourn).status
+            case .pageOfTheSDK:
+                let redirectURI = try #require(URL(string: "com.example.app:/callback"))
+                try await app.server.setRedirectURIs([redirectURI.absoluteString])
+                try await app.sojourn.signIn(
+                    through: FormLoginPresenter(app.server, username: "anna", password: "pw"),
+                    LoginPage(redirectURI: redirectURI), mode: mode)
+                return .ok
+            }
+        }
+    }
+
+    @Test("a login while biometry is locked keeps the session and both keys", arguments: Fallback.allCases)
+    func lockOut_thenALogin_keepsSessionAndKeys(_ way: Fallback) async throws {
+        let app = try await App.signedIn(.biometric)
+        let before = try SessionRecord(parsing: Array(try await app.text().utf8))
+        let (id, gate) = (try #require(before.session?.sessionID), try #require(before.session?.gateID))
+        for _ in 0..<5 { app.gate.next(.deny) }
+        for _ in 0..<5 { _ = await OfflineLoginEvent(userIdentifier: App.anna).post(to: app.sojourn) }
+        #expect(try await way.logIn(app, .password) == .ok)
+        func session() async throws -> StoredSession {
+            try #require(try SessionRecord(parsing: Array(try await app.text().utf8)).session)
+        }
+        let fallback = try await session()
+        #expect(fallback.sessionID == id && fallback.gateID == gate && fallback.mode == .password)
+        #expect(fallback.keyThumbprint == before.session?.keyThumbprint && fallback.sealed == nil)
+        // Biometry is back: its keys are still there, and the session is that of before.
+        app.gate.unlockDevice()
+        try await app.sojourn.switchMode(to: .biometric)
+        let back = try await session()
+        #expect(back.sessionID == id && back.gateID == gate && back.sealed != nil)
+        #expect(await OfflineLoginEvent(userIdentifier: App.anna).post(to: app.restarted().sojourn).status == .ok)
+        // In its own mode a login keeps them too.
+        let restarted = app.restarted()
+        #expect(try await way.logIn(restarted, .biometric) == .ok)
+        let again = try await session()
+        #expect(again.sessionID == id && again.gateID == gate && app.gate.enrollmentCount == 1)
+    }
+
+    @Test func loginOfAnotherUser_continuesNothing() async throws {
+        let app = try await App.signedIn(.biometric)
+        try await app.server.createUser("berta", password: "pw")
+        let id = try SessionRecord(parsing: Array(try await app.text().utf8)).session?.sessionID
+        let result = await login("berta", "c", .password).post(to: app.sojourn)
+        #expect(result.status == .ok && result.userIdentifier.userId == "user2")
+        let record = try SessionRecord(parsing: Array(try await app.text().utf8))
+        #expect(record.session?.sessionID != id && record.session?.account.username == "berta")
+    }
+
     @Test func user_isKnownAfterTheLogin_inTheTenantOfTheEvent() async throws {
         let app = try await App.new()
         let event = SetAuthorisationCodeEvent(
             userIdentifier: UserIdentifier(tenantId: "shop", userId: ""),
-            credential: .idToken("anna", provider: "acme"), authenticationMode: .none)
+            credential: .idToken("anna", provider: "acme"), authenticationMode: .no)
         let result = await event.post(to: app.sojourn)
         #expect(result.userIdentifier == UserIdentifier(tenantId: "shop", userId: "user1"))
         #expect(try await app.sojourn.refreshProfile().userID == "user1")
@@ -120,7 +189,7 @@ struct TokenEventTests {
         try await app.server.disable("anna")
         #expect(await login("anna", "c").post(to: app.sojourn).status == .loginDisabled)
         #expect(await login("anna", "c").post(to: nil).status == .notStarted)
-        let event = SetAuthorisationCodeEvent(authorisationCode: "c", authenticationMode: .none)
+        let event = SetAuthorisationCodeEvent(authorisationCode: "c", authenticationMode: .no)
         #expect(await event.post(to: nil).status == .notStarted)
     }
 }

@@ -37,12 +37,21 @@ struct ClientForm: Sendable {
                     "token_endpoint_auth_method", .word(Client.AuthenticationMethod.allCases.map(\.rawValue)),
                     "Authentication (token_endpoint_auth_method)"
                 ),
+                ("token_endpoint_auth_method_pinned", .flag, "Takes the secret in this place alone"),
                 ("jwks", .json, "Public keys (JWK set), for private_key_jwt"),
                 ("scope", .text, "Widest scope"),
                 ("resources", .list, "APIs (resources)"),
                 (
+                    "scope_claims", .json,
+                    "Claims of users that each scope brings into ID tokens and userinfo: {\"SCOPE\": [\"CLAIM\"]}"
+                ),
+                (
                     "login_methods", .list,
                     "Ways to log in (password passkey phone provider:NAME anonymous invitation); empty: every way"
+                ),
+                (
+                    "login_names", .word(HostedLogin.LoginNames.allCases.map(\.rawValue)),
+                    "Names beside a password (login_names)"
                 ),
             ]),
         Group(
@@ -61,6 +70,10 @@ struct ClientForm: Sendable {
                     "Algorithm of ID tokens"
                 ),
                 ("require_pushed_authorization_requests", .flag, "Takes only pushed authorization requests (RFC 9126)"),
+                (
+                    "pkce", .word(HostedLogin.PKCERequirement.allCases.map(\.rawValue)),
+                    "PKCE; optional for confidential clients that send a nonce"
+                ),
             ]),
         Group(
             title: "Sessions and tokens",
@@ -75,6 +88,10 @@ struct ClientForm: Sendable {
                 (
                     "app_data", .word(Client.AppDataRule.allCases.map(\.rawValue)),
                     "A refresh that names another platform"
+                ),
+                (
+                    "attestation", .word(Client.AttestationRule.allCases.map(\.rawValue)),
+                    "A refresh without the verdict genuine"
                 ),
                 ("stay_logged_in", .flag, "Users stay logged in"),
                 ("anonymous_users", .flag, "A login can make an anonymous user"),
@@ -148,8 +165,9 @@ struct ClientForm: Sendable {
                 "grant_types": .array([.string("authorization_code"), .string("refresh_token")]),
                 "token_endpoint_auth_method": .string("client_secret_basic"),
                 "redirect_uris": .array([.string("https://app.example.com/callback")]),
-                "scope": .string("openid profile email"), "browser_session": .string("shared"),
+                "scope": .string("openid profile email groups roles"), "browser_session": .string("shared"),
                 "backchannel_logout_uri": .string("https://app.example.com/logout"),
+                "id_token_signed_response_alg": .string("RS256"),
             ]
         ),
         (

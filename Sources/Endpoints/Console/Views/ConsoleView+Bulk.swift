@@ -54,7 +54,7 @@ extension ConsoleView {
                     let session = record.session
                     return [
                         "\(link: Self.path(ofSession: session.id), device(session.device))",
-                        "\(link: Self.path(ofUser: session.userID), record.user?.username ?? "deleted")",
+                        Self.link(session.userID, record.user?.username),
                         "\(session.clientID)", "\(session.device.platform ?? "")", "\(session.device.appVersion ?? "")",
                         time(session.startedAt), time(session.renewedAt),
                     ]
@@ -64,11 +64,13 @@ extension ConsoleView {
     private func end(_ records: [SessionRecord], _ filter: BulkFilter) -> ConsoleAct {
         let count = Self.counted("\(records.count)", "session")
         let ids = records.map(\.session.id.description)
+        let first: ConsoleText =
+            records.first.map { ", beginning with \(Self.named($0.session.userID, $0.user?.username))" } ?? ""
         return ConsoleAct(
             .consoleBulk, "end", label: records.count == 1 ? "End this session" : "End these \(count)",
             question: """
-                End \(sentence: records.count == 1 ? "this one session" : "the \(count)") of this list? The users, beginning with \
-                \(name: records.first?.user?.username ?? "a deleted user"), have to log in again on these devices.
+                End \(sentence: records.count == 1 ? "this one session" : "the \(count)") of this list? The users\
+                \(first), have to log in again on these devices.
                 """,
             fields: [.hidden("sessions", ids.joined(separator: " "))]
                 + filter.pairs.map { ConsoleField.hidden($0.name, $0.value) },

@@ -102,6 +102,7 @@ extension ConsoleView {
         [
             ("Id", "\(code: client.id)"), ("Name", "\(client.name ?? "")"), ("Made", time(client.createdAt)),
             ("Authentication", client.isPublic ? "none: a public client" : "\(client.authenticationMethod.rawValue)"),
+            ("Secret before it", client.earlierSecret.map { "accepted until \(time($0.endsAt))" } ?? ""),
             ("Grants", "\(client.grantTypes.map(ClientForm.label).joined(separator: ", "))"),
             ("Scope", "\(client.scope.description)"),
             ("Proof of a key", "\(client.dpop.rawValue)"),
@@ -152,8 +153,13 @@ extension ConsoleView {
                     path, "rotate-secret", label: "New secret",
                     question: """
                         Make a new secret for \(name: client.id)? The old one is refused at once, and so are the tokens that the \
-                        client got for itself.
+                        client got for itself, unless you give it some more time.
                         """,
+                    fields: [
+                        .text(
+                            "secret_overlap", label: "Time for the old one", value: "",
+                            hint: "7d, 12h or seconds, at most 30d; empty: none.")
+                    ],
                     button: "Make a new secret", isDestructive: true,
                     curl: curl(ConsoleCall(method: .patch, path: url, body: ["rotate_secret": .bool(true)])),
                     command: "sojourn client update --rotate-secret \(Self.operands(client.id))"))
@@ -208,7 +214,7 @@ extension ConsoleView {
     }
 
     private func snippets(_ client: Client) -> ConsoleBlock {
-        let issuer = endpoints.baseURL
+        let issuer = endpoints.context.url("")
         var blocks: [ConsoleBlock] = []
         let secret =
             client.isPublic ? "-d client_id=\(Self.quoted(client.id))" : "-u \(Self.quoted(client.id + ":SECRET"))"

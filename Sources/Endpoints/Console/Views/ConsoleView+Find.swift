@@ -53,7 +53,7 @@ extension ConsoleView {
     func users(_ users: Page<User>, matching text: String, isFirst: Bool) -> ConsolePage {
         let rows = users.items.map { user -> [ConsoleText] in
             [
-                "\(link: Self.path(ofUser: user.id), user.username)", "\(user.profile.displayName ?? "")",
+                Self.link(user.id, user.username), "\(user.profile.displayName ?? "")",
                 "\(user.profile.email ?? "")", time(user.createdAt),
                 user.loginRefusal == nil ? "" : "\(badge: "logins disabled", .bad)",
             ]
@@ -91,7 +91,7 @@ extension ConsoleView {
                 .facts([
                     ("Session", "\(link: Self.path(ofSession: record.session.id), record.session.id.description)"),
                     ("State", state(record)),
-                    ("User", "\(link: Self.path(ofUser: record.session.userID), record.user?.username ?? "deleted")"),
+                    ("User", Self.link(record.session.userID, record.user?.username)),
                     ("Device", "\(device(record.session.device))"), ("App", "\(record.session.clientID)"),
                 ]))
         }
@@ -131,7 +131,7 @@ extension ConsoleView {
                 "A reset token",
                 [
                     """
-                    With it, \(link: Self.path(ofUser: user.id), user.username) sets a new password. \
+                    With it, \(Self.link(user.id, user.username)) sets a new password. \
                     \(isUsable ? "It can be used." : "It was used, has expired, or was replaced by a newer one.")
                     """
                 ], nil

@@ -39,7 +39,7 @@ extension ConsoleView {
             blocks.append(
                 .text(
                     """
-                    Logins that phones of \(link: Self.path(ofUser: user.id), user.username) have claimed, and invitations of \
+                    Logins that phones of \(Self.link(user.id, user.username)) have claimed, and invitations of \
                     the user.
                     """))
         }
@@ -259,7 +259,7 @@ extension ConsoleView {
         return [
             ("Place and address", from(login.request.remoteAddress)),
             ("Browser or system", "\(login.request.userAgent ?? "")"),
-            ("Used by the user before", login.browser == nil ? "" : login.isBrowserKnown ? "yes" : "no"),
+            ("Known to the user", login.claim.map { login.isKnown(to: $0.userID) ? "yes" : "no" } ?? ""),
             ("Session", facts.session.map(session) ?? "none"),
         ]
     }
@@ -309,14 +309,17 @@ extension ConsoleView {
     }
 
     private func user(_ id: Identifier<User>, _ facts: LoginFacts) -> ConsoleText {
-        "\(link: Self.path(ofUser: id), facts.names[id] ?? "a deleted user")"
+        Self.link(id, facts.names[id])
     }
 
     private func end(_ facts: LoginFacts, _ path: PagePath) -> ConsoleAct {
         let id = facts.login.id
         var question: ConsoleText = "End the login before a session comes of it? The device is told that it is over."
         if let session = facts.session {
-            question = "Log \(name: device(session.session.device)) out? The session cannot be brought back."
+            let owner = Self.named(session.session.userID, facts.names[session.session.userID])
+            question = """
+                Log \(name: device(session.session.device)) of \(owner) out? The session cannot be brought back.
+                """
         }
         return ConsoleAct(
             path, "end", label: "End this login", question: question,

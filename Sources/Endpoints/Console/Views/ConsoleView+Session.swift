@@ -37,7 +37,9 @@ extension ConsoleView {
                 [self.events(events, names: names(record), empty: "The audit trail has nothing about it any more.")]))
         return page(
             .find, device(session.device),
-            heading: "Session of \(name: record.user?.username ?? "a deleted user") on \(name: device(session.device))",
+            heading: """
+                Session of \(Self.named(session.userID, record.user?.username)) on \(name: device(session.device))
+                """,
             blocks)
     }
 
@@ -51,7 +53,7 @@ extension ConsoleView {
     ) -> [ConsoleText] {
         let session = record.session
         let user: ConsoleText =
-            record.user.map { "\(link: Self.path(ofUser: $0.id), $0.username)" }
+            record.user.map { Self.link($0.id, $0.username) }
             ?? "\(link: Self.path(ofUser: session.userID), "A deleted user")"
         var sentences: [ConsoleText] = [
             """
@@ -106,7 +108,8 @@ extension ConsoleView {
         return ConsoleAct(
             path, "end", label: "End this session",
             question: """
-                Log \(name: record.user?.username ?? "the user") out on \(name: name)? The session cannot be brought back.
+                Log \(Self.named(record.session.userID, record.user?.username)) out on \(name: name)? The session cannot be \
+                brought back.
                 """,
             button: "End the session on \(name)", isDestructive: true,
             curl: curl(.delete, "/sessions/\(record.session.id)"),

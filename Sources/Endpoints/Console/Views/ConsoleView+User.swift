@@ -43,7 +43,7 @@ extension ConsoleView {
                     .text("\(link: all, "All events of this user") · \(link: logins, "Logins with a phone")"),
                 ]))
         let name = facts.user?.username ?? "a deleted user"
-        return page(.find, name, heading: "User \(name: name)", notice: notice, blocks)
+        return page(.find, name, heading: "User \(Self.named(facts.id, facts.user?.username))", notice: notice, blocks)
     }
 
     /// The sentence that shows the link for a new password.
@@ -65,7 +65,8 @@ extension ConsoleView {
             } ?? ""
         return [
             ("Id", "\(code: user.id.description)"), ("Username", "\(user.username)"),
-            ("Name", "\(profile.displayName ?? "")"), ("E-mail", address),
+            ("Name", "\(profile.displayName ?? "")"), ("Given name", "\(profile.givenName ?? "")"),
+            ("Family name", "\(profile.familyName ?? "")"), ("E-mail", address),
             ("Telephone", "\(profile.phoneNumber ?? "")"),
             ("Country", "\(profile.country ?? "")"), ("Created", time(user.createdAt)),
             ("Password", user.passwordHash == nil ? "none" : "set"),
@@ -137,14 +138,14 @@ extension ConsoleView {
             acts.append(
                 ConsoleAct(
                     path, "unlock", label: "Unlock",
-                    question: "Accept the passwords of \(name: user.username) again, however many were wrong?",
+                    question: "Accept the passwords of \(Self.named(user)) again, however many were wrong?",
                     button: "Unlock", curl: curl(.post, "/users/\(user.id)/unlock"),
                     command: "sojourn user unlock \(reference(user))"))
         }
         acts.append(
             ConsoleAct(
                 path, "revoke", label: "End all sessions",
-                question: "End every session of \(name: user.username)? Each device has to log in again.",
+                question: "End every session of \(Self.named(user))? Each device has to log in again.",
                 button: "End all sessions of \(user.username)", isDestructive: true,
                 curl: curl(.post, "/users/\(user.id)/revoke"), command: "sojourn user revoke \(reference(user))"))
         if stay.may(.owner) {
@@ -153,7 +154,7 @@ extension ConsoleView {
                 ConsoleAct(
                     path, "reset", label: "Link for a new password",
                     question: """
-                        Make a link by which \(name: user.username) sets a new password? It replaces an earlier one. The new \
+                        Make a link by which \(Self.named(user)) sets a new password? It replaces an earlier one. The new \
                         password ends all sessions.
                         """,
                     button: "Make the link", curl: curl(.post, "/users/\(user.id)/password-reset"),
@@ -166,7 +167,7 @@ extension ConsoleView {
         ConsoleAct(
             path, "disable", label: "Disable logins",
             question:
-                "Refuse every login and refresh of \(name: user.username)? Sessions are kept, unless you end them too.",
+                "Refuse every login and refresh of \(Self.named(user))? Sessions are kept, unless you end them too.",
             fields: [
                 .text("reason", label: "Note for other admins"),
                 .choice(
@@ -186,7 +187,7 @@ extension ConsoleView {
         let isOwn = user.disabledByUser != nil
         return ConsoleAct(
             path, "enable", label: "Enable logins",
-            question: "Let \(name: user.username) log in and refresh again?",
+            question: "Let \(Self.named(user)) log in and refresh again?",
             fields: isOwn ? [.check("include_own_switch", label: "Reset the user's own switch as well")] : [],
             button: "Enable logins",
             curl: curl(.post, "/users/\(user.id)/enable", isOwn ? #"{"include_own_switch":false}"# : nil),
@@ -307,7 +308,7 @@ extension ConsoleView {
         let id = Base64URL.encode(passkey.id)
         return ConsoleAct(
             path, "remove-passkey", label: "Remove \(passkey.name)",
-            question: "Remove the passkey \(name: passkey.name) of \(name: user.username)? Sessions go on.",
+            question: "Remove the passkey \(name: passkey.name) of \(Self.named(user))? Sessions go on.",
             fields: [.hidden("passkey", id)], button: "Remove \(passkey.name)", isDestructive: true,
             curl: curl(.delete, "/users/\(user.id)/passkeys?id=\(id)"),
             command: "sojourn passkey delete \(Self.operands(reference(user), id))")

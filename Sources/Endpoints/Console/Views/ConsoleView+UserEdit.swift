@@ -8,6 +8,8 @@ extension ConsoleView {
     /// The members of a user that an admin edits as text, with their labels.
     private static let userTexts: [(member: String, label: String, value: @Sendable (User) -> String?)] = [
         ("username", "Username", { $0.username }), ("display_name", "Name", { $0.profile.displayName }),
+        ("given_name", "Given name", { $0.profile.givenName }),
+        ("family_name", "Family name", { $0.profile.familyName }),
         ("email", "E-mail", { $0.profile.email }), ("phone_number", "Telephone", { $0.profile.phoneNumber }),
         ("country", "Country", { $0.profile.country }),
     ]
@@ -22,7 +24,8 @@ extension ConsoleView {
         let claims = user.claims.flatMap { JSONValue.object($0.values).compactText } ?? ""
         fields += [
             .hidden("was_claims", claims),
-            .lines("claims", label: "Claims of every access token (a JSON object)", value: claims),
+            .lines(
+                "claims", label: "Claims of access tokens, and of ID tokens by scope (a JSON object)", value: claims),
         ]
         let isVerified = user.profile.isEmailVerified
         fields += [
@@ -31,7 +34,7 @@ extension ConsoleView {
         ]
         return ConsoleAct(
             path, "edit", label: "Edit",
-            question: "Change the profile of \(name: user.username)? Sessions go on. An empty field is removed.",
+            question: "Change the profile of \(Self.named(user))? Sessions go on. An empty field is removed.",
             fields: fields, button: "Save the profile of \(user.username)",
             curl: curl(.patch, "/users/\(user.id)", #"{"display_name":"…"}"#),
             command: "sojourn user update \(reference) --name '…'")

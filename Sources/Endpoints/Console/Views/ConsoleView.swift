@@ -202,6 +202,18 @@ extension ConsoleView {
         return .joined(["\(address: address)"] + (endpoints.placeName(address).map { ["\($0)"] } ?? []))
     }
 
+    /// A user in the question of an act: the name with the id, because names of two scripts can look alike.
+    static func named(_ id: Identifier<User>, _ username: String?) -> ConsoleText {
+        "\(name: username ?? "a deleted user") (\(code: id.description))"
+    }
+
+    static func named(_ user: User) -> ConsoleText { named(user.id, user.username) }
+
+    /// A link to a user, with the id beside the name.
+    static func link(_ id: Identifier<User>, _ username: String?) -> ConsoleText {
+        "\(link: path(ofUser: id), username ?? "a deleted user") (\(code: id.description))"
+    }
+
     /// The usernames of users, by id.
     typealias UserNames = [Identifier<User>: String]
 

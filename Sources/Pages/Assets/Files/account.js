@@ -1,6 +1,7 @@
 // Leaves the page when its session has ended elsewhere: with the phone that had let the browser in.
-const source = new EventSource(document.querySelector("[data-events]").dataset.events);
+const { events, logout } = document.querySelector("[data-events]").dataset;
+const source = new EventSource(events);
 source.addEventListener("ended", () => {
   source.close();
-  location.replace("/oauth/logout");
+  location.replace(logout);
 });

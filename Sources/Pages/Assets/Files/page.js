@@ -11,9 +11,9 @@ for (const time of all("time[datetime]")) {
   time.textContent = new Intl.DateTimeFormat(locale, style).format(at);
 }
 
-const reset = document.getElementById("reset");
-if (reset && location.hash.length > 1) {
-  reset.elements.token.value = location.hash.slice(1);
+const [opened] = location.hash[1] ? all("#reset, #app-login") : [];
+if (opened) {
+  opened.elements.token.value = location.hash.slice(1);
   document.getElementById("token-field").hidden = true;
   history.replaceState(null, "", location.pathname);
 }
@@ -45,3 +45,5 @@ for (const form of all("form")) {
   });
 }
 addEventListener("pageshow", again);
+
+if (opened?.id === "app-login") opened.requestSubmit();

@@ -97,15 +97,15 @@ public struct BondHistory {
         let session = try await services.accessTokens.authenticate(places[phone].accessToken, from: Self.origin)
         let isBonded = Int.random(in: 0..<4, using: &random) > 0
         var opening = LoginSessionService.Opening(.device, clientID: "tv")
-        (opening.bond, opening.secondFactor, opening.isBrowserKnown) = (
-            isBonded ? .session : .none, .notRequired, true
-        )
+        opening.bond = isBonded ? .session : .none
         let opened = try await services.loginSessions.open(opening, from: Self.origin)
         let code = services.loginSessions.link(of: opened.login, .picture)
         let claim = LoginSessionService.ClaimRequest(code: code, source: .camera, options: .init())
         let claimed = try await services.loginSessions.claim(claim, by: session, key: nil, from: Self.origin)
         _ = try await services.loginSessions.perform(
             .confirm(number: claimed.number), on: claimed.id, by: session, key: nil, from: Self.origin)
+        _ = try await services.loginSessions.perform(
+            .proveFactor(LoginFactor(isValid: true)), on: claimed.id, by: session, key: nil, from: Self.origin)
         let device = ["tv-1", "tv-2", "tv-3"].randomElement(using: &random) ?? ""
         let grant = try await services.loginSessions.collect(
             opened.secret ?? "", LoginRequest(clientID: "tv", device: Device(id: device)), from: Self.origin)

@@ -23,7 +23,10 @@ struct LoginModel: Equatable {
 
     let bond: LoginBond
     let isFactorRequired: Bool
-    let isDeviceKnown: Bool
+    /// The users whose phones have let the device in before.
+    let knownTo: Set<Int>
+    /// Whether the phone can lead back to the device after a link.
+    let leadsBack: Bool
     var phones: [ModelPhone]
     var disabled: Set<Int> = []
     var step = Step.starting
@@ -42,9 +45,19 @@ struct LoginModel: Equatable {
     var isStarted = false
     var sessionEnd: EndReason?
 
-    init(bond: LoginBond, isFactorRequired: Bool, isDeviceKnown: Bool, phones: [ModelPhone], now: Int64) {
-        (self.bond, self.isFactorRequired, self.isDeviceKnown) = (bond, isFactorRequired, isDeviceKnown)
+    init(bond: LoginBond, isFactorRequired: Bool, knownTo: Set<Int>, leadsBack: Bool, phones: [ModelPhone], now: Int64)
+    {
+        self.leadsBack = leadsBack
+        (self.bond, self.isFactorRequired, self.knownTo) = (bond, isFactorRequired, knownTo)
         (self.phones, inputUntil) = (phones, now + 180)
+    }
+
+    /// Whether the account of the session was deleted.
+    var isDeleted: Bool { history == .deleted }
+    /// Whether the end of the session leaves its device one that the user knows.
+    var leavesDeviceKnown: Bool {
+        let ends: [EndReason?] = [nil, .loggedOut, .parentEnded, .presenceLost]
+        return ends.contains(sessionEnd)
     }
 
     var isOver: Bool { step == .done || step == .error }
@@ -146,6 +159,7 @@ struct LoginModel: Equatable {
         _ index: Int, _ arrival: LoginSession.Arrival, _ options: LoginSession.ClaimOptions, now: Int64
     ) -> String {
         if claimant == index { return "accepted" }
+        if arrival == .linked, !leadsBack { return claimantOrStranger(index) }
         if let claimant, phones[claimant].device != phones[index].device {
             if step == .approved || step == .living { return "taken" }
             fail("contested")
@@ -163,10 +177,17 @@ struct LoginModel: Equatable {
         return "accepted"
     }
 
+    /// The refusal of a phone that has no part in the login: another one of the user may see it.
+    private func claimantOrStranger(_ index: Int) -> String {
+        let isVisible = user == phones[index].user || claimant.map { phones[$0].user == phones[index].user } == true
+        return isVisible ? "not_claimant" : "not_found"
+    }
+
     private var needsNumber: Bool { arrival == .scanned || arrival == .pushed }
     private var takesFactor: Bool {
-        !needsNumber || !isDeviceKnown || options.demandsSecondFactor || isFactorRequired
+        !needsNumber || !isKnown || options.demandsSecondFactor || isFactorRequired
     }
+    private var isKnown: Bool { claimant.map { knownTo.contains(phones[$0].user) } ?? false }
     private var firstInput: Step { options.skipsConfirmation && takesFactor ? .proving : .confirming }
 
     private mutating func open() { (step, hasNumber) = (firstInput, needsNumber) }
@@ -201,9 +222,9 @@ struct LoginModel: Equatable {
         return "accepted"
     }
 
-    mutating func collect(now: Int64) -> String {
+    mutating func collect(isReturned: Bool, now: Int64) -> String {
         if isOver { return "over/\(cause ?? "fault")" }
-        if arrival == .linked { return "other_browser" }
+        if arrival == .linked, !isReturned { return "authorization_pending" }
         if step == .living { return "spent" }
         guard step == .approved, let claimant else { return "authorization_pending" }
         if disabled.contains(phones[claimant].user) { return "phone" }

@@ -33,6 +33,8 @@ public struct PhoneLoginHistory {
     private var mustLook = false
     private var sent: [Sent] = []
     private var keys = 0
+    /// The last session that each user's phones have let in, by which its device is known.
+    private var letIn: [Int: Identifier<Session>] = [:]
 
     /// A history on `store`, which is empty and has the same clock.
     public init(seed: UInt64, store: any Store, clock: MovableClock) async throws {
@@ -46,7 +48,7 @@ public struct PhoneLoginHistory {
                 return nil
             }
         }
-        model = LoginModel(bond: .session, isFactorRequired: false, isDeviceKnown: true, phones: [], now: 0)
+        model = LoginModel(bond: .session, isFactorRequired: false, knownTo: [], leadsBack: false, phones: [], now: 0)
         opened = try await fixture.services.loginSessions.open(.init(.device, clientID: "tv"), from: Self.origin)
         last = opened.login
         for index in 0..<2 { users.append(try await newUser("user-\(index)")) }
@@ -84,6 +86,9 @@ public struct PhoneLoginHistory {
     /// Opens the next login. What the one before has ended is there again.
     private mutating func begin() async throws {
         count += 1
+        if model.isStarted, let user = model.user, !model.isDeleted {
+            letIn[user] = model.leavesDeviceKnown ? opened.login.id : nil
+        }
         for user in model.disabled {
             _ = try await admin.enable(.id(users[user]), includingOwnSwitch: false, by: Self.origin)
         }
@@ -94,13 +99,16 @@ public struct PhoneLoginHistory {
         let bonds: [LoginBond] = [.none, .session, .session, .ping(.seconds(100))]
         var opening = LoginSessionService.Opening(.device, clientID: "tv")
         opening.bond = bonds.randomElement(using: &random) ?? .session
-        opening.isBrowserKnown = Bool.random(using: &random)
+        opening.returnURI = Bool.random(using: &random) ? "app:/back" : nil
+        let known = letIn.filter { _ in Bool.random(using: &random) }
+        opening.device.sessions = known.values.sorted { $0.words < $1.words }
         let isFactorRequired = Bool.random(using: &random)
         opening.secondFactor = isFactorRequired ? .required : .notRequired
         opened = try await services.loginSessions.open(opening, from: Self.origin)
         last = opened.login
         model = LoginModel(
-            bond: opening.bond, isFactorRequired: isFactorRequired, isDeviceKnown: opening.isBrowserKnown,
+            bond: opening.bond, isFactorRequired: isFactorRequired, knownTo: Set(known.keys),
+            leadsBack: opening.returnURI != nil,
             phones: Self.phones.map { .init(user: $0.0, device: $0.1) }, now: now)
         sent = []
     }
@@ -204,10 +212,14 @@ public struct PhoneLoginHistory {
     }
 
     private mutating func collect() async throws {
-        let expected = model.collect(now: now)
+        // What the phone has led back with, if it has.
+        let url = Bool.random(using: &random) ? services.loginSessions.returnURL(of: last) : nil
+        let token = url?.split(separator: "=").last.map(String.init)
+        let expected = model.collect(isReturned: token != nil, now: now)
         let (service, secret, device) = (services.loginSessions, opened.secret ?? "", Device(id: "tv-\(count)"))
         let real = await Self.answer { () async throws(ServiceError) in
-            _ = try await service.collect(secret, LoginRequest(clientID: "tv", device: device), from: Self.origin)
+            _ = try await service.collect(
+                secret, LoginRequest(clientID: "tv", device: device), returnToken: token, from: Self.origin)
         }
         try expect(real, expected, "collect")
     }
@@ -261,6 +273,7 @@ public struct PhoneLoginHistory {
         _ = try await admin.deleteUser(.id(users[user]), by: Self.origin)
         users[user] = try await newUser("user-\(user)-\(count)")
         model.delete(user)
+        letIn[user] = nil
         model.disabled.remove(user)
     }
 

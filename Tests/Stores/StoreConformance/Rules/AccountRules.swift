@@ -23,7 +23,7 @@ struct DomainFixture: Sendable {
         }
         let keys = SigningKeys(
             store: store, rootKeys: rootKeys, algorithm: .eddsa, rotation: .seconds(2_592_000),
-            absoluteMaximum: absoluteMaximum)
+            absoluteMaximum: absoluteMaximum, generate: TestSigningKeys.generator())
         self.init {
             ServiceContext(
                 store: store, policy: RefreshPolicy(absoluteMaximum: absoluteMaximum), rootKeys: rootKeys,

@@ -73,6 +73,7 @@ public let pagingRules: [StoreRule] = [
         bert = try await store.given(bert)
         var carl = Fixture.user("carl")
         carl.profile.displayName = "Carl \\ Annasson"
+        carl.profile.familyName = "Żółć"
         carl = try await store.given(carl)
         func found(_ query: String) async throws -> [String] {
             try await store.users(matching: query, after: nil, limit: 10).items.map(\.username)
@@ -84,6 +85,7 @@ public let pagingRules: [StoreRule] = [
         #expect(try await found("100%.") == [bert.username])
         #expect(try await found("\\") == [carl.username])
         #expect(try await found("BERT@") == [bert.username])
+        #expect(try await found("Żół") == [carl.username])
         #expect(try await found("nobody").isEmpty)
         #expect(try await found("").count == 3)
     },

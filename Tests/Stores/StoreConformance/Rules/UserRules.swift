@@ -3,6 +3,17 @@ import Testing
 
 /// Users.
 let userRules: [StoreRule] = [
+    StoreRule("display name, given name and family name come back, whichever of them a user has") { store in
+        for number in 0..<8 {
+            var user = Fixture.user("user-\(number)")
+            user.profile.displayName = number & 1 == 0 ? nil : "Anna A."
+            user.profile.givenName = number & 2 == 0 ? nil : "Anna"
+            user.profile.familyName = number & 4 == 0 ? nil : "Å."
+            user = try await store.given(user)
+            let (profile, read) = (user.profile, try await store.user(.id(user.id))?.profile)
+            #expect(read == profile, "\(number)")
+        }
+    },
     StoreRule("a user comes back with every member, by id and by username") { store in
         let user = try await store.given(Fixture.fullUser())
         #expect(try await store.user(.id(user.id)) == user)

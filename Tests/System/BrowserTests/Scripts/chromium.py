@@ -123,10 +123,11 @@ document.addEventListener("securitypolicyviolation",
 class Browser:
     """A headless Chromium."""
 
-    def __init__(self):
+    def __init__(self, *switches):
         options = webdriver.ChromeOptions()
         options.binary_location = "/usr/bin/chromium"
-        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        usual = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
+        for word in usual + switches:
             options.add_argument(word)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))

@@ -288,6 +288,61 @@ def the_app_reads_the_screen_and_the_desktop_comes_and_goes():
     play()
 
 
+def approve_by_link(app, link):
+    """Lets the app of the phone follow a link, and approve. Returns the URL that it opens then, as the system of a phone does."""
+    claimed = app.until("link", text=link)
+    assert claimed.get("input") == "WAIT_FOR_CONFIRMATION" and "return_url" not in claimed, claimed
+    confirmed = app.until("confirm")
+    assert confirmed.get("input") == "WAIT_FOR_SECOND_FACTOR", confirmed
+    proved = app.until("prove", password=PASSWORD)
+    assert proved.get("state") == "ACTIVE", proved
+    return proved["return_url"]
+
+
+def the_app_follows_the_link_of_the_page_and_leads_back_to_the_browser():
+    """The link is on the page in the browser of the phone itself. What the app opens goes on in another tab of that browser."""
+    balancer.desktop, balancer.phone = nodes[0], nodes[-1]
+    login, app = begin(), App()
+    try:
+        url = approve_by_link(app, by("[data-for~=waiting] a.button").get_attribute("href"))
+        browser.until("the sentence", lambda: shown("[data-for=opened]"), 30)
+        waiting = driver.current_window_handle
+        driver.switch_to.new_window("tab")
+        driver.get(url)
+        session = tokens(url)
+        assert session and "access_token" in session, session
+        driver.close()
+        driver.switch_to.window(waiting)
+        browser.until("the end", lambda: shown("[data-for=finished]"), 30)
+        browser.until("the phone hears of it", lambda: app.ask("login-state").get("history") == "LOGGED_IN", 30)
+        assert "return_url" not in app.ask("login-state")
+        assert call(f"/admin/v1/logins/{login}", admin=True)["history"] == "LOGGED_IN"
+    finally:
+        app.end()
+
+
+def the_app_follows_the_link_of_another_app_and_leads_back_to_it():
+    """The app that waits has no browser of its own: the return URI gets the token, without which it is never let in."""
+    balancer.desktop, balancer.phone = nodes[0], nodes[-1]
+    app = App()
+    try:
+        asked = call("/oauth/device_authorization", {"client_id": "shop", "redirect_uri": REDIRECT}, form=True)
+        url = approve_by_link(app, asked["link"])
+        grant = {"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "client_id": "shop",
+                 "device_id": "shop-1", "device_code": asked["device_code"]}
+        assert call("/oauth/token", grant, form=True)["error"] == "authorization_pending"
+        callback.asked.clear()
+        driver.get(url)
+        browser.until("the return", lambda: [path for path in callback.asked if "return_token=" in path], 30)
+        path = next(path for path in callback.asked if "return_token=" in path)
+        query = dict(urllib.parse.parse_qsl(path.split("?")[1]))
+        assert query["login_id"] == asked["login_id"], query
+        session = call("/oauth/token", {**grant, "return_token": query["return_token"]}, form=True)
+        assert session.get("session_id") == asked["login_id"], session
+    finally:
+        app.end()
+
+
 def the_login_goes_on_when_a_node_is_killed():
     """In each state, the node of the browser and the node of the phone."""
     for state in ("STARTING", "WAIT_FOR_CONFIRMATION", "WAIT_FOR_SECOND_FACTOR", "ACTIVE", "LOGGED_IN"):
@@ -338,6 +393,9 @@ def main():
     call("/admin/v1/clients", {
         "client_id": "web", "client_name": "Harbor Bank", "grant_types": ["authorization_code", "refresh_token"],
         "scope": "openid", "redirect_uris": [REDIRECT], "login_methods": ["password", "phone"]}, admin=True)
+    call("/admin/v1/clients", {
+        "client_id": "shop", "grant_types": ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"],
+        "scope": "read", "redirect_uris": [REDIRECT]}, admin=True)
     browser.look("light", 1000)
     return play_rules(rules_of(globals()), failed=lambda rule: driver.current_url)
 

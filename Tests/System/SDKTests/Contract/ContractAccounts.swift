@@ -141,6 +141,16 @@ extension ContractCase {
             #expect(taken.summary == "403 insufficient_scope")
             #expect(try await client.renew(phone.refreshToken).json["user"]?.members?.keys.map { $0 } == ["user_id"])
         },
+        ContractCase("a renewal answers an ID token if the scope has openid, unless it declines", .own("openid")) {
+            (client, user) async throws in
+            try await client.server.createUser(user, password: "a first password")
+            try await client.server.setScope("openid offline_access account")
+            let phone = try await client.logIn(user, "a first password", scope: "openid")
+            #expect(phone.text("scope") == "openid" && phone.text("id_token") == nil)
+            #expect(try await client.renew(phone.refreshToken).text("id_token") != nil)
+            let declined = try await client.renew(phone.refreshToken, more: ["id_token": "false"])
+            #expect(declined.status == 200 && declined.text("id_token") == nil)
+        },
         ContractCase("a proxy asks who calls") { (client, user) async throws in
             let phone = try await pair(client, user).phone
             let answer = try await client.send("GET", "/v1/verify", bearer: phone.accessToken)

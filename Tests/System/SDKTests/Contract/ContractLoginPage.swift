@@ -25,7 +25,7 @@ extension ContractClient {
         let redirectURI = try #require(URL(string: Self.redirectURI))
         let login = PendingLogin(
             state: "a b&c", nonce: "n", verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
-            redirectURI: Self.redirectURI, mode: .none)
+            redirectURI: Self.redirectURI, mode: .no)
         let url = try AuthorizationURL.url(
             of: login, LoginPage(redirectURI: redirectURI), at: try ServerAddress(server.url),
             SojournConfiguration(server: server.url), keyThumbprint: nil)

@@ -90,5 +90,36 @@ extension ContractCase {
             try await client.server.createUser(user, password: nil)
             await #expect(throws: AdminRefusal.self) { try await client.server.createUser(user, password: nil) }
         },
+        ContractCase("a device is let in by the phone", .own("device logins")) { (client, user) async throws in
+            try await client.server.createUser(user, password: password)
+            let phone = Sojourn(
+                SojournConfiguration(server: client.server.url), store: MemoryStore(),
+                keys: SoftwareKeys.temporary(), transport: client.server.transport,
+                clock: (client.server as? FakeServer)?.clock ?? SystemClock())
+            try await phone.signIn(username: user, password: password)
+            var request = TestLoginRequest()
+            request.announceQuote = "The till at the door"
+            let login = try await client.server.requestLogin(request)
+            #expect(try await client.server.collect(login, device: "till", returnURL: nil) == nil)
+            let session = try await phone.startSession(scanned: login.picture)
+            events: for await event in session.events {
+                switch event {
+                case .confirmLogin(let details):
+                    #expect(details.needsNumber)
+                    let number = try await client.server.number(of: login)
+                    #expect(number != nil)
+                    try await session.confirm(number: number)
+                case .secondFactor(let factor) where factor.result == .requested:
+                    try await session.enterSecondFactor(password: password)
+                case .state(let status) where status.state == .active: break events
+                default: break
+                }
+            }
+            let data = try #require(try await client.server.collect(login, device: "till", returnURL: nil))
+            let answer = ContractAnswer(HTTPAnswer(status: 200, body: Array(data)))
+            #expect(answer.text("device_id") == "till" && !answer.accessToken.isEmpty)
+            #expect(answer.json["user"]?.members?.text("username") == user)
+            #expect(try await client.server.collect(login, device: "till", returnURL: nil) == nil)
+        },
     ]
 }

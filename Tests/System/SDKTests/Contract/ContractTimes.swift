@@ -63,5 +63,71 @@ extension ContractCase {
             try await client.server.letPass(.milliseconds(2000))
             #expect(try await client.renew(session.refreshToken).summary == "400 max_lifetime_reached log in again")
         },
+        ContractCase("users who do not stay logged in", .own("single token")) { (client, user) async throws in
+            try await client.server.createUser(user, password: "correct horse battery")
+            try await client.server.change(ClientSettings(staysLoggedIn: false, accessTokenLifetime: 2))
+            let answer = try await client.logIn(user, "correct horse battery")
+            #expect(answer.json["renewal"]?.elements == [] && answer.text("refresh_token") == nil)
+            #expect(answer.integer("session_expires_at") == answer.integer("expires_at"))
+            #expect(answer.integer("expires_in") == 2)
+            let sojourn = Sojourn(
+                SojournConfiguration(server: client.server.url), store: MemoryStore(),
+                keys: SoftwareKeys.temporary(), transport: client.server.transport,
+                clock: (client.server as? FakeServer)?.clock ?? SystemClock())
+            try await sojourn.signIn(username: user, password: "correct horse battery")
+            try await client.server.letPass(.milliseconds(2200))
+            // The key of the device is not that of the session, which has none: its end is told all the same.
+            let key = try await SoftwareKeys.temporary().makeKey(.device)
+            let assertion = try await AssertionMaker(key: key).assertion(
+                issuer: answer.text("session_id") ?? "", subject: answer.json["user"]?.members?.text("user_id") ?? "",
+                audience: try ServerAddress(client.server.url).base, issuedAt: answer.integer("issued_at") ?? 0,
+                lifetime: 120)
+            let form = [
+                "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": assertion,
+                "client_id": "mobile",
+            ]
+            let resumed = try await client.send("POST", "/oauth/token", form: form)
+            #expect(resumed.summary == "400 max_lifetime_reached log in again")
+            await #expect(throws: SojournError.ended(.maxLifetimeReached)) { try await sojourn.accessToken() }
+            guard case .ended(.maxLifetimeReached, _, _) = sojourn.state else {
+                Issue.record("\(sojourn.state)")
+                return
+            }
+        },
+        ContractCase("a renewal from another platform, or without attestation", .own("devices")) {
+            (client, user) async throws in
+            try await client.server.createUser(user, password: "correct horse battery")
+            var configuration = SojournConfiguration(server: client.server.url)
+            configuration.platform = "iOS 26"
+            let store = MemoryStore()
+            let clock: any ClientClock = (client.server as? FakeServer)?.clock ?? SystemClock()
+            func app() -> Sojourn {
+                Sojourn(
+                    configuration, store: store, keys: SoftwareKeys.temporary(), transport: client.server.transport,
+                    clock: clock)
+            }
+            configuration.renewal = .refreshToken
+            try await client.server.change(ClientSettings(appData: .refuse))
+            try await app().signIn(username: user, password: "correct horse battery")
+            let session = try #require(try await store.load().map { try SessionRecord(parsing: $0.bytes) }?.session)
+            func state() async -> SessionState {
+                let sojourn = app()
+                await sojourn.start()
+                _ = await sojourn.settle(within: .seconds(30))
+                return sojourn.state
+            }
+            let mismatch = SessionState.Reachability.suspended(Suspension(rawValue: "device_mismatch"))
+            #expect(await state() == .signedIn(session.account, .current))
+            configuration.platform = "Android 16"
+            #expect(await state() == .signedIn(session.account, mismatch))
+            configuration.platform = nil
+            #expect(await state() == .signedIn(session.account, mismatch))
+            configuration.platform = "iOS 27"
+            #expect(await state() == .signedIn(session.account, .current))
+            try await client.server.change(ClientSettings(attestation: .refuse))
+            #expect(await state() == .signedIn(session.account, mismatch))
+            try await client.server.setAttestation("genuine", ofSession: session.sessionID ?? "")
+            #expect(await state() == .signedIn(session.account, .current))
+        },
     ]
 }

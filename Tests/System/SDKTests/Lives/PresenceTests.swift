@@ -242,7 +242,7 @@ struct PresenceTests {
         let phone = app()
         try await phone.signIn(username: "anna", password: Self.password)
         let session = try record().session?.sessionID
-        for mode in [AuthenticationMode.biometric, .password, .biometric, .none, .password, .none] {
+        for mode in [AuthenticationMode.biometric, .password, .biometric, .no, .password, .no] {
             try await phone.switchMode(to: mode)
             #expect(try record().session?.mode == mode)
             let token = try await phone.accessToken()

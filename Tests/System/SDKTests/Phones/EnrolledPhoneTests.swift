@@ -14,12 +14,22 @@ struct EnrolledPhoneTests {
     }
 
     private static func app(
-        _ server: LocalServer, _ folder: URL, _ renewal: SojournConfiguration.Renewal, gate: FakeGate? = nil
+        _ server: LocalServer, _ folder: URL, _ renewal: SojournConfiguration.Renewal, gate: FakeGate? = nil,
+        clock: any ClientClock = SystemClock()
     ) -> Sojourn {
         var configuration = SojournConfiguration(server: server.url)
         configuration.renewal = renewal
         return Sojourn(
-            configuration, store: FileStore(directory: folder), keys: SoftwareKeys(directory: folder), gate: gate)
+            configuration, store: FileStore(directory: folder), keys: SoftwareKeys(directory: folder), gate: gate,
+            clock: clock)
+    }
+
+    /// The clock of a device whose wall is wrong.
+    private struct WrongClock: ClientClock {
+        let error: Int64
+        var wallSeconds: Int64 { SystemClock().wallSeconds + error }
+        var uptime: Duration { SystemClock().uptime }
+        func sleep(for duration: Duration) async throws { try await SystemClock().sleep(for: duration) }
     }
 
     @Test("the program enrols, and is signed in after the next start", arguments: ["refresh-token", "bound"])
@@ -40,20 +50,23 @@ struct EnrolledPhoneTests {
         #expect(late.text("state") == "signed-out" || late.text("status")?.hasPrefix("ERROR") == true, "\(late)")
     }
 
-    @Test("biometry is the first factor, and unlocks afterwards")
-    func biometry() async throws {
+    @Test(
+        "biometry is the first factor, at the first attempt on a wrong clock too", arguments: [0, 900, -900] as [Int64])
+    func biometry(clockError: Int64) async throws {
         let server = try await LocalServer.start(LocalServer.Options())
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("enrol-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let gate = FakeGate()
-        let app = Self.app(server, folder, .boundRefreshToken, gate: gate)
+        let app = Self.app(server, folder, .boundRefreshToken, gate: gate, clock: WrongClock(error: clockError))
         let session = try await app.startSession(scanned: try await Self.invite(server, [:]))
         #expect(session.isRegistration)
         var contexts: [SecondFactorEvent.Context] = []
+        var offered: [Account] = []
         for await event in session.events {
             switch event {
             case .confirmEnrol(let details):
                 #expect(details.username == nil && details.setsSecondFactor)
+                offered = await session.candidates()
                 try await session.confirm()
             case .secondFactor(let factor):
                 contexts.append(factor.context)
@@ -63,6 +76,12 @@ struct EnrolledPhoneTests {
         }
         #expect(session.status.description == "DONE LOGGED_IN_ONE_SHOT")
         #expect(contexts == [.firstSet, .firstSet])
+        // The account is named before the confirmation, and is the one that the user has afterwards.
+        guard case .signedIn(let account, _) = app.state else {
+            Issue.record("\(app.state)")
+            return
+        }
+        #expect(offered == [Account(userID: account.userID)])
         let next = Self.app(server, folder, .boundRefreshToken, gate: gate)
         try await next.unlock()
         #expect(try await next.accessToken(.renewed(after: try await next.accessToken())).value.isEmpty == false)

@@ -176,4 +176,29 @@ struct URLSessionTransportTests {
             for try await isRight in group { #expect(isRight) }
         }
     }
+
+    @Test("the admin listener is a fault of the app, and a closed port a refused connection")
+    func wrongAddresses() async throws {
+        let server = try await LocalServer.start()
+        try await server.createUser("anna", password: "correct horse battery")
+        func error(at url: URL) async throws -> SojournError? {
+            let sojourn = Sojourn(
+                SojournConfiguration(server: url), store: MemoryStore(), keys: SoftwareKeys.temporary(),
+                transport: transport, random: { Array(repeating: 0, count: $0) })
+            return await #expect(throws: SojournError.self) {
+                try await sojourn.signIn(username: "anna", password: "correct horse battery")
+            }
+        }
+        guard case .misconfigured(let text)? = try await error(at: server.adminURL) else {
+            Issue.record("the admin listener is taken for the server")
+            return
+        }
+        #expect(text.contains("public listener"), "\(text)")
+        try await server.stop()
+        guard case .unreachable(let cause)? = try await error(at: server.url) else {
+            Issue.record("a server that does not run is not unreachable")
+            return
+        }
+        #expect(cause.detail == "connection refused (URLError -1004)", "\(cause)")
+    }
 }

@@ -132,8 +132,8 @@ struct ServerForClients {
             + (given["SOJOURN_ATTACK_SEED"].map { ["SOJOURN_ATTACK_SEED=\($0)"] } ?? [])
     }
 
-    /// Runs a script of `Clients` with the Python and the libraries that `.ci/setup tests` installs.
-    func run(_ script: String, _ arguments: [String] = []) async throws -> Tool.Result {
+    /// Runs a script of a folder of `Scripts` with the Python and the libraries that `.ci/setup tests` installs.
+    func run(_ script: String, _ arguments: [String] = [], in scripts: String = "Clients") async throws -> Tool.Result {
         let peers = Repository.path(".build/peers/bin") + "/"
         let environment =
             variables.map { "\($0)=\($1)" } + Self.search + [
@@ -141,7 +141,7 @@ struct ServerForClients {
             ]
         return try await Tool.run(
             ["env", "-i"] + environment + [
-                peers + "python", Repository.path("Tests/System/ServerTests/Scripts/Clients/\(script).py"),
+                peers + "python", Repository.path("Tests/System/ServerTests/Scripts/\(scripts)/\(script).py"),
             ] + arguments)
     }
 

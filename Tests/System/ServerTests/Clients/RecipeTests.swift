@@ -68,6 +68,18 @@ struct RecipeTests {
             #expect(String(decoding: answer.body, as: UTF8.self) == "api for \(user) []")
             #expect(try ask(nil).status.code == 401)
             #expect(try ask("junk").status.code == 401)
+            // Each challenge once, as the server says it; nginx before 1.23 hands on the first alone.
+            for refused in [try ask(nil), try ask("junk")] {
+                let challenges = refused.fields.values("WWW-Authenticate")
+                #expect(challenges.first?.hasPrefix("Bearer ") == true, "\(challenges)")
+                #expect(challenges.dropFirst().allSatisfy { $0.hasPrefix("DPoP ") }, "\(challenges)")
+                #expect(challenges.count < 3, "\(challenges)")
+            }
+            for method in ["PROPFIND", "REPORT", "LOCK"] {
+                let fields: Fields = ["Authorization": "Bearer \(stay.access)"]
+                let request = Request(Method(rawValue: method), "/api/thing", fields: fields, body: [])
+                #expect(try HTTPExchange.send(request, to: proxy).status.code == 200, "\(method)")
+            }
             #expect(server.admin(.delete, "/sessions/\(stay.sessionID)")?.status == 204)
             let refusal = try ask(stay.access)
             #expect(refusal.status.code == 401)

@@ -84,6 +84,9 @@ struct CommandLineTests {
         try await expect("user show ada", exits: 0, output: #"claims        {"role":"teller"}"#)
         try await expect("user update ada --claims teller", exits: 2, errors: "--claims must be a JSON object")
         try await expect(#"user update ada --claims {"sub":"eve"}"#, exits: 4, errors: "claims")
+        try await expect(#"user update ada --claims {"n":12345678901234567890}"#, exits: 2, errors: "kept exactly")
+        try await expect(
+            "user update ada --given-name Ada --family-name Lovelace", exits: 0, output: "family name   Lovelace")
         try await expect(
             "user show ada", exits: 0, output: "sources       username admin, email admin, password admin, access admin"
         )
@@ -110,6 +113,8 @@ struct CommandLineTests {
         try await expect(
             "client update tv --idle 7d --refresh-after 8d", exits: 4, errors: "refresh_after must be less")
         try await expect("client update tv --idle 7d", exits: 0, output: "7 days")
+        try await expect(
+            #"client update tv --scope-claims {"a":["b"]}"#, exits: 0, output: #"scope claims      {"a":["b"]}"#)
         try await expect("client list", exits: 0, output: "mobile")
         try await expect("client show mobile", exits: 0, output: "DPoP              optional")
         try await expect("client update mobile --dpop required", exits: 0)

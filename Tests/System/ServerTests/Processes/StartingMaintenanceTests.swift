@@ -94,10 +94,10 @@ struct StartingMaintenanceTests {
         let application = try await Application.open(folder.configuration, clock.surroundings())
         let upkeep = Maintenance(context: application.context, logger: .silent)
         await upkeep.maintainKeys()
-        #expect(application.context.signingKeys.all.count == 1)
+        #expect(application.context.signingKeys.all.count == 2)
         clock.advance(.seconds(29 * 86400))
         await upkeep.maintainKeys()
-        #expect(application.context.signingKeys.all.count == 2)
+        #expect(application.context.signingKeys.all.count == 4)
         await application.close()
     }
 }

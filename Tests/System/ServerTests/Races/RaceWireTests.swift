@@ -169,7 +169,7 @@ struct RaceWireTests {
         let start = try await next.start()
         try expectUnchanged(start.addresses)
         let keys = try ask(.get, start.addresses.public + "/oauth/jwks").json["keys"]?.elements.count
-        #expect(keys == 3)
+        #expect(keys == 6)
         await next.stop(deadline: .seconds(1))
     }
 }

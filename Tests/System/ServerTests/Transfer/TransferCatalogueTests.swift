@@ -57,11 +57,11 @@ struct TransferCatalogueTests {
                 try await fill(stage, hasUser: replaces)
                 let (settings, clients) = (try await stage.store.settings(), try await stage.store.clients())
                 for lines in [
-                    [Self.settings(refreshAfter: 7200), Self.client("there")],
-                    [Self.client("there"), Self.settings(refreshAfter: 7200)],
+                    [Self.settings(idle: 7100, refreshAfter: 60), Self.client("there")],
+                    [Self.client("there"), Self.settings(idle: 7100, refreshAfter: 60)],
                     [Self.settings(idle: 7000, refreshAfter: 60), Self.client("there")],
                     // One that comes and goes together with nothing does not take the place of the one that is here.
-                    [Self.settings(refreshAfter: 7200), Self.client("here", accessToken: 7200)],
+                    [Self.settings(idle: 7100, refreshAfter: 60), Self.client("here", accessToken: 7200)],
                 ] {
                     let problem = try #require(try await problem(stage, replacing: replaces, lines))
                     let place = lines[0].contains("settings") ? "line 1" : "line 2"
@@ -100,13 +100,13 @@ struct TransferCatalogueTests {
             for stage in [first, postgres] {
                 try await fill(stage, hasUser: true)
                 let lines = [
-                    Self.settings(refreshAfter: 60), Self.client("bad", accessToken: 3600),
+                    Self.settings(refreshAfter: 60), Self.client("bad", accessToken: 1_300_000),
                     Self.client("good", accessToken: 7200), Self.client("here", accessToken: 60),
                 ]
                 let problem = try await problem(stage, replacing: false, lines)
                 #expect(
-                    problem == "line 2: this is impossible here: client bad: refresh_after must be less than "
-                        + "access_token_lifetime (3600 is not less than 3600)")
+                    problem == "line 2: this is impossible here: client bad: access_token_lifetime must not "
+                        + "exceed offline_session_idle")
                 #expect(try await stage.store.client("bad") == nil)
                 #expect(try await stage.store.client("good") != nil)
                 #expect(try await stage.store.client("here")?.accessTokenLifetime == .seconds(7200))

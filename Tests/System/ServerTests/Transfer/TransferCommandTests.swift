@@ -37,7 +37,7 @@ struct TransferCommandTests {
         #expect(export.status == 0 && export.output.isEmpty)
         #expect(
             export.errors
-                == "1 signing key, 1 admin key, 1 client, 1 user, 1 session are in all.jsonl; move the root key along\n"
+                == "2 signing keys, 1 admin key, 1 client, 1 user, 1 session are in all.jsonl; move the root key along\n"
         )
         #expect(folder.mode("all.jsonl") == 0o600)
         #expect(!folder.exists("all.jsonl.part"))

@@ -19,6 +19,7 @@ struct TransferInstalledAppsTests {
             _ = try await first.administration.createClient(id: "shop", by: .system) { client in
                 client.hostedLogin.appleAppIDs = ["ABCDE12345.com.example.shop"]
                 client.hostedLogin.androidApps = [app]
+                client.scopeClaims = ScopeClaims(text: #"{"team":["tenant"]}"#) ?? .preset
                 client.backchannel.deliveryMode = .ping
                 client.backchannel.notificationEndpoint = "https://shop.example/ping"
                 return nil
@@ -28,6 +29,7 @@ struct TransferInstalledAppsTests {
             for stage in [postgres, last] {
                 #expect(try await stage.load(transfer.folder).refused.isEmpty)
                 let client = try #require(try await stage.store.client("shop"))
+                #expect(client.scopeClaims.names == ["team": ["tenant"]])
                 #expect(client.hostedLogin.appleAppIDs == ["ABCDE12345.com.example.shop"])
                 #expect(client.hostedLogin.androidApps == [app])
                 #expect(client.backchannel.deliveryMode == .ping)

@@ -89,13 +89,15 @@ struct TransferLoginTests {
         let logins = stage.services.loginSessions
         let session = try await stage.services.accessTokens.authenticate(phone.accessToken, from: .system)
         var opening = LoginSessionService.Opening(.device, clientID: Client.mobileID)
-        (opening.bond, opening.secondFactor, opening.isBrowserKnown) = (bond, .notRequired, true)
+        opening.bond = bond
         let opened = try await logins.open(opening, from: .system)
         let claimed = try await logins.claim(
             .init(code: logins.link(of: opened.login, .picture), source: .camera, options: .init()), by: session,
             key: nil, from: .system)
         _ = try await logins.perform(
             .confirm(number: claimed.number), on: claimed.id, by: session, key: nil, from: .system)
+        _ = try await logins.perform(
+            .proveFactor(LoginFactor(isValid: true)), on: claimed.id, by: session, key: nil, from: .system)
         let grant = try await logins.collect(
             opened.secret ?? "", LoginRequest(clientID: Client.mobileID, device: Device(id: device)), from: .system)
         return grant.session.id

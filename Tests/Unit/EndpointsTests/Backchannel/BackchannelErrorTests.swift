@@ -35,6 +35,7 @@ struct BackchannelErrorTests {
         ("login_hint=anna&acr_values=phr+password", 400, "unmet_authentication_requirements"),
         ("login_hint=anna&bond=forever", 400, "invalid_request"),
         ("login_hint=anna&second_factor=maybe", 400, "invalid_request"),
+        ("login_hint=anna&second_factor=not_required", 400, "invalid_request"),
         ("login_hint=anna&announce_info=x", 400, "invalid_request"),
         ("login_hint=anna&resource=https://other.example", 400, "invalid_target"),
         ("login_hint=anna&scope=openid", 400, "invalid_request"),
@@ -49,7 +50,7 @@ struct BackchannelErrorTests {
                     answer.status == row.status && answer.string("error") == row.error, "\(row.form) \(answer.text)")
             }
             for (scope, error) in [
-                ("", "invalid_request"), ("scope=read&", "invalid_request"), ("scope=openid+write&", "invalid_scope"),
+                ("", "invalid_request"), ("scope=read&", "invalid_request"), ("scope=write&", "invalid_request"),
                 ("scope=%22&", "invalid_scope"),
             ] {
                 let answer = await Login.request(stage, basic, scope + "login_hint=anna")
@@ -87,6 +88,9 @@ struct BackchannelErrorTests {
             #expect(await Login.request(stage, "shop:wrong", form).string("error") == "invalid_client")
             #expect(await Login.request(stage, nil, form + "&client_id=shop").status == 401)
             let post = basic.split(separator: ":")[1]
+            let pinned = await stage.admin(
+                .patch, "/admin/v1/clients/shop", #"{"token_endpoint_auth_method_pinned":true}"#)
+            #expect(pinned.status == 200)
             #expect(await Login.request(stage, nil, form + "&client_id=shop&client_secret=\(post)").status == 401)
             let asPublic = await Login.request(stage, nil, form + "&client_id=mobile")
             #expect(asPublic.status == 400 && asPublic.string("error") == "unauthorized_client")

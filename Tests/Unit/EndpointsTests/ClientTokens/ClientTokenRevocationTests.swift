@@ -108,7 +108,8 @@ import Testing
             // A client with sessions has `refresh_after` as before.
             let mixed = await world.stage.admin(
                 .patch, "/admin/v1/clients/asker",
-                #"{"grant_types":["client_credentials","refresh_token"],"access_token_lifetime":600}"#)
+                #"{"grant_types":["client_credentials","refresh_token"],"access_token_lifetime":600,"refresh_after":600}"#
+            )
             #expect(mixed.status == 400, "\(mixed.text)")
         }
     }

@@ -22,7 +22,7 @@ import Testing
     @Test func whatDiffersIsChangedAndRecorded() async throws {
         try await ConsoleBrowser.with { browser, stage in
             let (path, page) = try await Self.page(of: browser, stage)
-            #expect(page.words.contains("Change the profile of anna?"))
+            #expect(page.words.contains("Change the profile of anna ("))
             #expect(page.words.contains("sojourn user update anna --name '…'"))
             let form = Self.shown.merging([
                 "display_name": "Anna <b>", "email": "anna@example.org", "email_verified": "1", "country": "DE",
@@ -60,7 +60,7 @@ import Testing
             #expect(after.words.contains(#"Claims{"role":"a <b>"}"#), "\(after.words)")
             var shown = Self.shown
             shown["was_claims"] = claims["claims"]
-            for text in ["[1]", "{", "7"] {
+            for text in ["[1]", "{", "7", #"{"n":12345678901234567890}"#] {
                 let refused = try await browser.act(after, path, shown.merging(["claims": text]) { $1 })
                 #expect(refused.status == 422 && refused.words.contains("claims"), "\(text): \(refused.words)")
             }

@@ -59,7 +59,7 @@ import Testing
             let (one, two) = (try await stage.logIn(), try await stage.logIn(device: "tablet"))
             let session = "/console/sessions/\(one.sessionID)"
             let page = await browser.get(session)
-            #expect(page.words.contains("Log anna out on phone-1?"))
+            #expect(page.words.contains("Log anna (\(one.userID)) out on phone-1?"))
             #expect(page.words.contains("sojourn session end \(one.sessionID)"))
             let ended = try await browser.follow(page, session, ["act": "end"])
             #expect(ended.words.contains("The session is over.") && ended.words.contains("It ended"))

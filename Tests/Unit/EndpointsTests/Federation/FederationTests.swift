@@ -11,7 +11,10 @@ import Testing
 /// What a login by an identity provider makes of users.
 @Suite struct FederationTests {
     private static let profile =
-        #"{"sub":"u1","email":"ada@example.org","email_verified":true,"name":"Ada L","phone_number":"+44 1"}"#
+        #"""
+        {"sub":"u1","email":"ada@example.org","email_verified":true,"name":"Ada L","given_name":"Ada",\#
+        "family_name":"L","phone_number":"+44 1"}
+        """#
 
     @Test func firstLogin_makesTheUser_andTheNextOneFindsThem() async throws {
         try await ProviderFixture.with { world in
@@ -19,6 +22,8 @@ import Testing
             #expect(first.answer.string("user", "username") == "ada@example.org")
             #expect(first.answer.string("user", "email") == "ada@example.org")
             #expect(first.answer.string("user", "display_name") == "Ada L")
+            #expect(first.answer.string("user", "given_name") == "Ada")
+            #expect(first.answer.string("user", "family_name") == "L")
             #expect(first.answer.string("user", "phone_number") == "+44 1")
             // What the provider says later changes nothing here.
             let second = try Tokens(try await world.logIn(#"{"sub":"u1","email":"other@example.org","jti":"2"}"#))

@@ -1,3 +1,4 @@
+import Cryptography
 import HTTP
 import JOSE
 import JSON
@@ -45,6 +46,7 @@ import Testing
     @Test(arguments: [
         "7", "[]", #""x""#, #"{"sub":"admin"}"#, #"{"exp":9}"#, #"{"scope":"all"}"#, #"{"cnf":{}}"#,
         #"{"active":true}"#,
+        #"{"n":12345678901234567890}"#, #"{"n":[{"m":0.1000000000000000000001}]}"#, #"{"n":9007199254740993.0}"#,
         #"{"":1}"#, #"{"a\u0000":1}"#, #"{"a":"\u0000"}"#, #"{"a":"\#(String(repeating: "x", count: 2048))"}"#,
     ])
     func claims_thatCannotBe_areRefused(_ claims: String) async throws {
@@ -52,6 +54,24 @@ import Testing
             let answer = await stage.admin(.patch, "/admin/v1/users/username:anna", #"{"claims":\#(claims)}"#)
             #expect(answer.status == 400, "\(answer.text)")
             #expect(answer.string("member") == "claims")
+        }
+    }
+
+    @Test("numbers are in the token as they were given, and so in userinfo")
+    func numbers() async throws {
+        try await EndpointsFixture.with { stage in
+            _ = await stage.admin(
+                .patch, "/admin/v1/clients/mobile", #"{"scope":"openid account","scope_claims":{"openid":["n"]}}"#)
+            let numbers = "[9223372036854775807,-9223372036854775808,0.1,1e+23,5e-324]"
+            let answer = await stage.admin(
+                .patch, "/admin/v1/users/username:anna", #"{"claims":{"n":\#(numbers)}}"#)
+            #expect(answer.status == 200, "\(answer.text)")
+            let tokens = try await stage.logIn()
+            let payload = try #require(tokens.access.split(separator: ".").dropFirst().first)
+            let text = String(decoding: try #require(Base64URL.decode(payload)), as: UTF8.self)
+            #expect(text.contains(#""n":\#(numbers)"#), "\(text)")
+            let told = await stage.call(.get, "/oauth/userinfo", bearer: tokens.access)
+            #expect(told.text.contains(#""n":\#(numbers)"#), "\(told.text)")
         }
     }
 

@@ -33,7 +33,7 @@ import Testing
         Wrong(["code_challenge": HostedLogin.verifier + "x"], "invalid_request"),
         Wrong(["code_challenge": "short"], "invalid_request"),
         Wrong(["code_challenge": String(repeating: "+", count: 43)], "invalid_request"),
-        Wrong(["scope": "openid admin"], "invalid_scope"),
+        Wrong(["scope": "admin offline_access"], "invalid_scope"),
         Wrong(["scope": "openid  read"], "invalid_scope"),
         Wrong(["scope": "\"read\""], "invalid_scope"),
         Wrong(["resource": "https://other.example"], "invalid_target"),

@@ -129,7 +129,7 @@ import Testing
     @Test func aLoginInPlaceOfAnotherEndsNoCompanion() async throws {
         try await stage { login, browser, app, _ in
             // The same app on the same device again: its session is replaced.
-            let code = try #require(try await silent(browser)["code"])
+            let code = try #require(try Redirect(await browser.get(HostedLogin.url()))["code"])
             #expect(await login.exchange(code).status == 200)
             #expect(await end(app.sessionID, login) == "replaced")
             #expect(try await silent(browser)["code"] != nil)

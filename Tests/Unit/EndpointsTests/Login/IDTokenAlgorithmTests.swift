@@ -7,7 +7,7 @@ import Testing
 
 @testable import Endpoints
 
-/// A client that knows RS256 alone: its ID tokens have a key of their own, which signs nothing else.
+/// A client that knows RS256 alone: its ID tokens have a key of their own, which every server has and which signs nothing else.
 @Suite struct IDTokenAlgorithmTests {
     private func header(_ token: String) throws -> JSONValue {
         let part = String(token.prefix { $0 != "." })
@@ -19,9 +19,12 @@ import Testing
         return try #require(JSONValue(text: answer.response.body)?["keys"]?.elements)
     }
 
-    @Test func theFirstClientThatNeedsTheKeyMakesIt() async throws {
+    @Test("the RSA key is served and listed before a client needs it, and signs ID tokens alone")
+    func servedAndListed() async throws {
         try await HostedLogin.with { login in
-            #expect(try await keys(login).count == 1)
+            #expect(try await keys(login).compactMap { $0["kty"]?.string }.sorted() == ["EC", "RSA"])
+            let other = try #require(await login.exchange(try await login.code()).string("id_token"))
+            #expect(try header(other)["alg"]?.string == "ES256")
             let changed = await login.stage.admin(
                 .patch, "/admin/v1/clients/shop", #"{"id_token_signed_response_alg":"RS256"}"#)
             #expect(changed.string("id_token_signed_response_alg") == "RS256", "\(changed.text)")

@@ -79,7 +79,8 @@ import WebAuthnFixture
             let services = ways.stage.endpoints.services
             let request = LoginRequest(clientID: "shop", device: Device(id: "phone-7"))
             let user = try await services.login.user(
-                named: "anna", password: EndpointsFixture.password, on: request.device, for: "shop", from: .system)
+                named: "anna", by: .both, password: EndpointsFixture.password, on: request.device, for: "shop",
+                from: .system)
             let credential = ways.authenticator.assert(try await ways.stage.challenge())
             let proof = try await services.passkeys.verify(credential, from: .system)
             try await ways.allow([.invitation])

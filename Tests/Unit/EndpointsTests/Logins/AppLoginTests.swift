@@ -33,7 +33,7 @@ struct AppLoginTests {
             let proved = await Self.prove(stage, phone, id)
             let nonce = try #require(proved.string("web_nonce"))
             #expect(proved.integer("expires_in") == 30)
-            #expect(proved.string("url") == "https://login.example/login/app#" + nonce)
+            #expect(proved.string("url") == nil, "the client has no page that starts a login")
             #expect(await Self.prove(stage, phone, id).string("web_nonce") == nonce)
             let tokens = try Tokens(await Self.exchange(stage, nonce))
             #expect(tokens.userID == phone.userID && tokens.sessionID == id)
@@ -69,6 +69,131 @@ struct AppLoginTests {
             #expect(await Self.prove(stage, other, id).status == 403)
             let refused = await stage.call(.post, "/v1/me/app-login", #"{"client_id":"mobile"}"#, bearer: phone.access)
             #expect(refused.string("code") == "unauthorized_client")
+        }
+    }
+
+    // MARK: The page
+
+    private static let start = "https://shop.example/start"
+
+    /// Gives `body` a phone of anna, and a function that makes the URL of an AppLogin for the client `shop`.
+    private static func withPage(
+        _ more: String = "", _ body: (EndpointsFixture, Tokens, () async throws -> String?) async throws -> Void
+    ) async throws {
+        try await DeviceLogin.with { stage, phone in
+            _ = try await stage.makeClient(
+                #"""
+                {"client_id":"shop","client_name":"Shop","scope":"openid read","browser_session":"client",
+                 "grant_types":["authorization_code","refresh_token","\#(DeviceLogin.grant)"],
+                 "redirect_uris":["com.example.app:/callback"],"initiate_login_uri":"\#(start)",
+                 "login_methods":["password","phone"]\#(more)}
+                """#)
+            try await body(stage, phone) {
+                let opened = await stage.call(.post, "/v1/me/app-login", #"{"client_id":"shop"}"#, bearer: phone.access)
+                let id = try #require(opened.string("login", "login_id"), "\(opened.text)")
+                return await Self.prove(stage, phone, id, key: id).string("url")
+            }
+        }
+    }
+
+    /// Opens a URL of an AppLogin as a browser does whose page sends the fragment. Returns the page that comes.
+    private static func open(_ url: String, in browser: Browser) async throws -> Answer {
+        let parts = url.split(separator: "#").map(String.init)
+        let page = await browser.get(parts[0])
+        let csrf = try #require(Page.value("csrf", in: page.text), "\(page.text)")
+        return await browser.post("/login/app", ["csrf": csrf, "token": parts[1]])
+    }
+
+    /// Presses the button of the question.
+    private static func press(_ question: Answer, in browser: Browser) async throws -> Answer {
+        let page = try Page(question)
+        return await browser.post("/login/app", ["csrf": page.csrf, "r": page.request])
+    }
+
+    @Test("the URL names the account, asks, and signs the browser in: the client's own login is then answered at once")
+    func page() async throws {
+        try await Self.withPage { stage, phone, url in
+            let browser = Browser(stage)
+            let question = try await Self.open(try #require(try await url()), in: browser)
+            #expect(question.status == 200 && question.text.contains("signs this browser in as"), "\(question.text)")
+            #expect(question.text.contains("anna") && question.text.contains("Did somebody send you this link?"))
+            #expect(browser.cookies["__Host-sojourn-session"] == nil, "nothing has happened before the answer")
+            let answer = try await Self.press(question, in: browser)
+            #expect(answer.status == 303, "\(answer.text)")
+            #expect(answer.field("Location") == Self.start + "?iss=https%3A%2F%2Flogin.example")
+            #expect(browser.cookies["__Host-sojourn-session"] != nil)
+            let login = HostedLogin(stage: stage)
+            let code = try #require(Redirect(await browser.get(HostedLogin.url(["scope": "openid"])))["code"])
+            let tokens = try Tokens(await login.exchange(code))
+            #expect(tokens.userID == phone.userID)
+            _ = await stage.call(.post, "/v1/logout", bearer: phone.access)
+            #expect(await stage.refresh(tokens.refresh).string("reason") == "parent_ended")
+            let after = try Redirect(await browser.get(HostedLogin.url(["scope": "openid", "prompt": "none"])))
+            #expect(after["error"] == "login_required")
+        }
+    }
+
+    @Test("a nonce signs one browser in, once, within thirty seconds, and never both a browser and a backend")
+    func pageOnce() async throws {
+        try await Self.withPage { stage, _, url in
+            let (browser, other) = (Browser(stage), Browser(stage))
+            let link = try #require(try await url())
+            let (question, second) = (try await Self.open(link, in: browser), try await Self.open(link, in: other))
+            #expect(try await Self.press(question, in: browser).status == 303)
+            let late = try await Self.press(second, in: other)
+            #expect(late.status == 422 && late.text.contains("The link is too old"), "\(late.text)")
+            #expect(other.cookies["__Host-sojourn-session"] == nil)
+            #expect(try await Self.open(link, in: other).status == 422)
+            let nonce = String(link.split(separator: "#")[1])
+            let exchange = await stage.form(
+                "/oauth/token", "grant_type=\(DeviceLogin.grant)&client_id=shop&device_code=\(nonce)&device_id=web-1")
+            #expect(exchange.string("error") == "invalid_grant")
+
+            let next = try #require(try await url())
+            let asked = try await Self.open(next, in: other)
+            stage.moveClock(to: 31)
+            #expect(try await Self.press(asked, in: other).status == 422)
+            #expect(try await Self.open("/login/app#sjn_nothing", in: other).status == 422)
+        }
+    }
+
+    @Test("a browser that is signed in to another account keeps it, and a form of another page or site does nothing")
+    func pageOfAnotherUser() async throws {
+        try await Self.withPage { stage, _, url in
+            _ = await stage.admin(
+                .post, "/admin/v1/users", #"{"username":"bert","password":"\#(EndpointsFixture.password)"}"#)
+            let login = HostedLogin(stage: stage)
+            let (browser, fresh) = (Browser(stage), Browser(stage))
+            let page = try await login.page(browser, ["scope": "openid"])
+            #expect(await login.submit(browser, page, username: "bert").status == 303)
+            let cookie = browser.cookies["__Host-sojourn-session"]
+            let link = try #require(try await url())
+            let refused = try await Self.open(link, in: browser)
+            #expect(refused.status == 200 && refused.text.contains("is signed in as"), "\(refused.text)")
+            #expect(refused.text.contains("bert") && refused.text.contains("/oauth/logout"))
+            #expect(browser.cookies["__Host-sojourn-session"] == cookie)
+
+            let question = try Page(try await Self.open(link, in: fresh))
+            let form = ["csrf": question.csrf, "r": question.request]
+            let foreign = await fresh.post("/login/app", form, fields: ["Sec-Fetch-Site": "cross-site"])
+            #expect(foreign.status == 403)
+            let stale = await browser.post("/login/app", form)
+            #expect(stale.status == 200 && stale.text.contains("once more") && stale.field("Location") == nil)
+            #expect(await fresh.post("/login/app", form).status == 303, "the nonce is still good")
+        }
+    }
+
+    @Test(
+        "there is a URL only for a client whose login a page can start",
+        arguments: [
+            #","initiate_login_uri":null"#, #","browser_session":"none""#, #","login_methods":null"#,
+        ])
+    func withoutPage(change: String) async throws {
+        try await Self.withPage { stage, _, url in
+            let answer = await stage.admin(.patch, "/admin/v1/clients/shop", "{\(change.dropFirst())}")
+            #expect(answer.status == 200, "\(answer.text)")
+            let link = try await url()
+            #expect(link == nil)
         }
     }
 }

@@ -93,8 +93,10 @@ struct DeviceLogin: Sendable {
     }
 
     /// The device comes for its tokens.
-    func collect(_ more: String = "&device_id=tv-1", key: String? = nil) async -> Answer {
-        var fields = Fields()
+    func collect(
+        _ more: String = "&device_id=tv-1", key: String? = nil, fields: Fields = Fields()
+    ) async -> Answer {
+        var fields = fields
         if let key { fields.append("Idempotency-Key", key) }
         return await stage.form(
             "/oauth/token", "grant_type=\(Self.grant)&client_id=tv&device_code=\(secret)\(more)", fields: fields)

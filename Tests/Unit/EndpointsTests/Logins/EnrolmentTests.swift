@@ -31,6 +31,7 @@ struct EnrolmentTests {
             let done = await phone.finish(#""password":"\#(Self.password)","authentication_mode":"PASSWORD""#)
             let tokens = try Tokens(done)
             #expect(tokens.sessionID == phone.id && tokens.userID == confirmed.string("user_id"))
+            #expect(phone.claimed.string("enrolment", "user_id") == tokens.userID)
             let user = await stage.admin(.get, "/admin/v1/users/username:ada")
             #expect(user.string("email") == "ada@example.org" && user.string("user_id") == tokens.userID)
             #expect(await stage.call(.get, "/v1/me", bearer: tokens.access).string("username") == "ada")

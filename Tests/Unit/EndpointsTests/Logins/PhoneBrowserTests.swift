@@ -52,8 +52,7 @@ struct PhoneBrowserTests {
     static let shared = #","browser_session":"shared","remote_scope":"openid read""#
 
     static func silent(_ waiting: PhonePageFixture, _ changes: [String: String?] = [:]) async throws -> Redirect {
-        var all = changes
-        all["prompt"] = "none"
+        let all = ["prompt": "none"].merging(changes) { $1 }
         return try Redirect(await waiting.browser.get(HostedLogin.url(all)))
     }
 
@@ -72,7 +71,7 @@ struct PhoneBrowserTests {
             try await waiting.approveByScan(phone)
             let code = try #require(try Redirect(try await waiting.finish())["code"])
             let first = try Tokens(await waiting.hosted.exchange(code, ["device_id": "browser-1"]))
-            let again = try #require(try await silent(waiting)["code"])
+            let again = try #require(try await silent(waiting, ["prompt": nil])["code"])
             let reloaded = try Tokens(await waiting.hosted.exchange(again, ["device_id": "browser-2"]))
             let next = try #require(try await silent(waiting, ["client_id": "other"])["code"])
             let second = try Tokens(
@@ -197,6 +196,22 @@ struct PhoneBrowserTests {
         }
     }
 
+    @Test("A check with prompt=none belongs to a session that the phone has let in, and ends with the phone")
+    func silentCheck() async throws {
+        try await Self.with { stage in
+            let code = try #require(try await stage.silent()["code"])
+            let answer = await stage.waiting.hosted.exchange(code, ["device_id": nil])
+            let joined = try #require(answer.string("session_id"), "\(answer.text)")
+            #expect([stage.first.sessionID, stage.reloaded.sessionID].contains(joined))
+            #expect(answer.string("refresh_token") == nil)
+            #expect(await stage.living().count == 3)
+            let access = try #require(answer.string("access_token"))
+            #expect(await stage.fixture.call(.get, "/v1/verify", bearer: access).status == 200)
+            _ = await stage.fixture.call(.post, "/v1/logout", bearer: stage.phone.access)
+            #expect(await stage.fixture.call(.get, "/v1/verify", bearer: access).status == 401)
+        }
+    }
+
     @Test("A new login of the phone takes all of them with it")
     func replaced() async throws {
         try await Self.with { stage in
@@ -258,7 +273,7 @@ struct PhoneBrowserTests {
             let handle = try #require(pages.handle(cookie))
             let visit = try #require(try await pages.accountVisit(handle))
             #expect(!visit.isRecent && visit.session.phoneID == nil && visit.session.probationUntil == nil)
-            let again = try #require(try await Self.silent(waiting)["code"])
+            let again = try #require(try await Self.silent(waiting, ["prompt": nil])["code"])
             let reloaded = try Tokens(await hosted.exchange(again, ["device_id": "browser-2"]))
             let claims = try Answer.claims(of: reloaded.access)
             #expect(claims.strings("amr") == ["phone"])

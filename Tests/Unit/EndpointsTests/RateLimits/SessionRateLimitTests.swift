@@ -105,7 +105,7 @@ import Testing
                     "/oauth/token",
                     "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile"
                         + "&assertion=\(ProvingDevice().assertion(stage, phone.tokens))")
-                #expect(forged.string("reason") == "invalid_assertion")
+                #expect(forged.string("reason") == "revoked_by_admin")
             }
             #expect(await Self.resume(phone, limited).string("reason") == "revoked_by_admin")
             #expect(await Self.resume(phone, limited).status == 429)

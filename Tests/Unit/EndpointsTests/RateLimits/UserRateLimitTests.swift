@@ -90,7 +90,7 @@ import Testing
                 #expect(await limited.refresh(String(forged)).string("reason") == "malformed")
                 let foreign = await limited.form(
                     "/oauth/token", "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile&assertion=\(assertion)")
-                #expect(foreign.string("reason") == "invalid_assertion")
+                #expect(foreign.string("reason") == "revoked_by_admin")
             }
             #expect(await limited.refresh(ended[0]).status == 400)
             #expect(await limited.refresh(ended[1]).status == 429)

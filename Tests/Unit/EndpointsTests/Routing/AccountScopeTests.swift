@@ -141,10 +141,17 @@ import Testing
 
     /// The members of a user that a scope discloses. The telephone number and the country are those of the test.
     static let disclosures: [(scope: String, members: Set<String>)] = [
-        ("openid", []), ("openid read", []), ("openid profile", ["username", "display_name"]),
+        ("openid", []), ("openid read", []),
+        ("openid profile", ["username", "display_name", "given_name", "family_name"]),
         ("openid email", ["email"]), ("openid phone", ["phone_number"]),
-        ("openid profile email phone", ["username", "display_name", "email", "phone_number"]),
-        ("openid account", ["username", "display_name", "email", "phone_number", "country"]),
+        (
+            "openid profile email phone",
+            ["username", "display_name", "given_name", "family_name", "email", "phone_number"]
+        ),
+        (
+            "openid account",
+            ["username", "display_name", "given_name", "family_name", "email", "phone_number", "country"]
+        ),
     ]
 
     @Test("the profile and the answers with tokens disclose what userinfo gives, and with `account` everything")
@@ -157,7 +164,7 @@ import Testing
             #expect(
                 await stage.admin(
                     .patch, "/admin/v1/users/username:anna",
-                    #"{"display_name":"Anna","phone_number":"+4312345","country":"AT"}"#
+                    #"{"display_name":"Anna","given_name":"An","family_name":"A","phone_number":"+4312345","country":"AT"}"#
                 ).status == 200)
             for (scope, members) in Self.disclosures {
                 let tokens = try await stage.logIn(more: #","scope":"\#(scope)""#)
@@ -169,11 +176,14 @@ import Testing
                 if !scope.contains("account") {
                     for (own, claim) in [
                         ("username", "preferred_username"), ("display_name", "name"), ("email", "email"),
-                        ("phone_number", "phone_number"),
+                        ("phone_number", "phone_number"), ("given_name", "given_name"),
+                        ("family_name", "family_name"),
                     ] { #expect(profile.string(own) == claims.string(claim), "\(scope): \(own)") }
                 }
                 for answer in [tokens.answer, await stage.refresh(tokens.refresh)] {
-                    for name in ["user_id", "username", "display_name", "email", "phone_number", "country"] {
+                    for name in members.union([
+                        "user_id", "username", "display_name", "email", "family_name", "country",
+                    ]) {
                         #expect(answer.string("user", name) == profile.string(name), "\(scope): \(name)")
                     }
                 }

@@ -35,10 +35,39 @@ import Testing
                     #"{"client_id":"p","token_endpoint_auth_method":"client_secret_post","grant_types":["client_credentials"]}"#
                 ))
             #expect(await stage.form("/oauth/token", grant + "&client_id=p&client_secret=\(post)").status == 200)
-            // Not by the other method than its own.
-            let other = await stage.form("/oauth/token", grant, basic: "p:\(post)")
-            #expect(other.status == 401)
-            #expect(other.string("error") == "invalid_client")
+        }
+    }
+
+    @Test("a secret is accepted in the header and in the form, unless the client pins one place")
+    func bothPlacesOfASecret() async throws {
+        try await EndpointsFixture.with { stage in
+            for (method, other) in [
+                ("client_secret_basic", "client_secret_post"), ("client_secret_post", "client_secret_basic"),
+            ] {
+                let secret = try #require(
+                    try await stage.makeClient(
+                        #"{"client_id":"\#(method)","token_endpoint_auth_method":"\#(method)","grant_types":["client_credentials"]}"#
+                    ))
+                func status(_ place: String, _ secret: String = secret) async -> Int {
+                    let grant = "grant_type=client_credentials"
+                    return place == "client_secret_basic"
+                        ? await stage.form("/oauth/token", grant, basic: "\(method):\(secret)").status
+                        : await stage.form("/oauth/token", grant + "&client_id=\(method)&client_secret=\(secret)")
+                            .status
+                }
+                for place in [method, other] {
+                    #expect(await status(place) == 200, "\(method) \(place)")
+                    #expect(await status(place, "wrong") == 401, "\(method) \(place)")
+                }
+                let pinned = await stage.admin(
+                    .patch, "/admin/v1/clients/\(method)", #"{"token_endpoint_auth_method_pinned":true}"#)
+                #expect(pinned.bool("token_endpoint_auth_method_pinned") == true, "\(pinned.text)")
+                #expect(await status(method) == 200)
+                #expect(await status(other) == 401)
+            }
+            let useless = await stage.admin(
+                .patch, "/admin/v1/clients/mobile", #"{"token_endpoint_auth_method_pinned":true}"#)
+            #expect(useless.status == 400 && useless.text.contains("is for clients with a secret"), "\(useless.text)")
         }
     }
 
@@ -48,7 +77,7 @@ import Testing
                 try await stage.makeClient(
                     #"""
                     {"client_id":"backend","token_endpoint_auth_method":"client_secret_basic",
-                     "grant_types":["client_credentials","refresh_token"]}
+                     "token_endpoint_auth_method_pinned":true,"grant_types":["client_credentials","refresh_token"]}
                     """#))
             let grant = "grant_type=client_credentials"
             let failures = [

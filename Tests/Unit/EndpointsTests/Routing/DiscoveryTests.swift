@@ -39,7 +39,7 @@ import Testing
             #expect(
                 metadata.strings("introspection_endpoint_auth_methods_supported")
                     == ["client_secret_basic", "client_secret_post", "private_key_jwt"])
-            #expect(metadata.strings("id_token_signing_alg_values_supported") == ["ES256"])
+            #expect(metadata.strings("id_token_signing_alg_values_supported") == ["ES256", "RS256"])
         }
     }
 
@@ -48,8 +48,11 @@ import Testing
             let before = try await stage.logIn(device: "a").access
             let first = await stage.call(.get, "/oauth/jwks")
             #expect(first.field("Cache-Control") == "public, max-age=300")
-            #expect(first.elements("keys").count == 1)
-            #expect(first.elements("keys").allSatisfy { $0.names == ["alg", "crv", "kid", "kty", "use", "x", "y"] })
+            #expect(first.elements("keys").count == 2)
+            let curves = first.elements("keys").filter { $0.string("kty") == "EC" }
+            #expect(curves.map(\.names) == [["alg", "crv", "kid", "kty", "use", "x", "y"]])
+            let rsa = first.elements("keys").filter { $0.string("kty") == "RSA" }
+            #expect(rsa.map(\.names) == [["alg", "e", "kid", "kty", "n", "use"]])
 
             stage.moveClock(to: 10)
             let rotated = await stage.admin(.post, "/admin/v1/keys/rotate", #"{"immediately":true}"#)
@@ -57,7 +60,7 @@ import Testing
             let after = try await stage.logIn(device: "b").access
             let second = await stage.call(.get, "/oauth/jwks")
             let published = second.elements("keys").compactMap { $0.string("kid") }
-            #expect(published.count == 2)
+            #expect(published.count == 4)
             let keys = await stage.admin(.get, "/admin/v1/keys").items
             #expect(Set(keys.compactMap { $0.string("kid") }) == Set(published))
             #expect(
@@ -67,6 +70,26 @@ import Testing
                 #expect(published.contains(try JWT.parse(token).header.kid ?? ""))
                 #expect(await stage.call(.get, "/v1/verify", bearer: token).status == 200)
             }
+        }
+    }
+
+    /// Methods of the proxied request that this server does not have itself: of WebDAV, CalDAV, caches, and made up.
+    private static let otherMethods: [(Method, String)] = [
+        "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "MKCALENDAR", "SEARCH", "ACL",
+        "QUERY", "PURGE", "BREW", "get", "UPDATEREDIRECTREF",
+    ].flatMap { name in
+        ["/v1/verify", "/v1/verify/calendars/anna"].map { (Method(rawValue: name), $0) }
+    }
+
+    @Test("a method that this server does not have is refused at each path but those of forward authentication")
+    func unknownMethodsElsewhere() async throws {
+        try await EndpointsFixture.with { stage in
+            for path in ["/v1/me", "/oauth/token", "/v1/verifyx", "/healthz", "/v1/me/devices/x"] {
+                let answer = await stage.send(Request(Method(rawValue: "REPORT"), path))
+                #expect(answer.status == 501, "\(path)")
+            }
+            let admin = await stage.send(Request(Method(rawValue: "REPORT"), "/v1/verify"), on: .admin)
+            #expect(admin.status == 501)
         }
     }
 
@@ -81,7 +104,7 @@ import Testing
                 (.connect, "/v1/verify"), (.trace, "/v1/verify"),
                 (.post, "/v1/verify/api/orders?x=1"),
                 (.delete, "/v1/verify/a//b"), (.options, "/v1/verify/%20"),
-            ] as [(Method, String)] {
+            ] + Self.otherMethods as [(Method, String)] {
                 let answer = await stage.call(method, path, bearer: tokens.access)
                 #expect(answer.status == 200, "\(method) \(path)")
                 #expect(answer.field("X-User-Id") == tokens.userID)

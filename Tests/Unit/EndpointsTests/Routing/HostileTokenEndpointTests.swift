@@ -88,7 +88,7 @@ import Testing
         "POST /account/logins": [], "POST /account/passkeys": [], "GET /account/activity": [], "GET /reset": [],
         "POST /reset": [],
         "POST /login/passkey": [], "POST /login/offer": [], "POST /login/account": [],
-        "GET /login/provider": [], "GET /login/callback": [],
+        "GET /login/provider": [], "GET /login/callback": [], "GET /login/app": [], "POST /login/app": [],
         "GET /oauth/logout": [], "POST /oauth/logout": [], "GET /assets/{name}": [], "GET /assets/accent/{name}": [],
         "POST /login/phone": [], "GET /login/phone/{id}": [], "GET /login/phone/{id}/code.svg": [],
         "GET /login/phone/{id}/events": [], "POST /login/phone/{id}/finish": [], "GET /login/return": [],

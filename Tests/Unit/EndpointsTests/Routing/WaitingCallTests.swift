@@ -13,11 +13,11 @@ import Testing
     /// The public routes that may wait.
     private static let routes = Route.all.filter { $0.isStreaming && $0.listeners != .admin }
 
-    /// A server in which waits take no time. `deed` happens in the first of them.
+    /// A server in which waits take no time. `deed` happens in the first of them, and the others last until it is over.
     private static func server(
         of stage: EndpointsFixture, _ deed: @escaping @Sendable () async -> Void
     ) -> EndpointsFixture {
-        let (time, isDone) = (Locked(Int64(0)), Locked(false))
+        let (time, isDone, isOver) = (Locked(Int64(0)), Locked(false), Locked(false))
         return stage.waiting(
             stopwatch: { time.withLock { $0 } },
             sleep: { duration in
@@ -25,7 +25,11 @@ import Testing
                     defer { done = true }
                     return !done
                 }
-                if isFirst { await deed() }
+                if isFirst {
+                    await deed()
+                    isOver.withLock { $0 = true }
+                }
+                while !isOver.withLock({ $0 }) { await Task.yield() }
                 time.withLock { $0 += Int64(duration / .nanoseconds(1)) }
                 await Task.yield()
             })

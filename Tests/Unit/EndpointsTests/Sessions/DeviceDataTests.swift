@@ -56,6 +56,70 @@ import Testing
         }
     }
 
+    @Test("a refresh that does not name its platform is refused where another one is, by every way to renew")
+    func aPlatformThatIsNotNamed() async throws {
+        try await EndpointsFixture.with { stage in
+            let rules = #"{"app_data":"refuse","grant_types":["login","refresh_token","\#(GuardedPhone.jwtBearer)"]}"#
+            #expect(await stage.admin(.patch, "/admin/v1/clients/mobile", rules).status == 200)
+            let key = ProvingDevice()
+            let login = await stage.call(
+                .post, "/v1/login",
+                #"{"username":"anna","password":"correct horse","device":{"id":"phone-1","platform":"iOS 26"},"#
+                    + #""device_key":\#(key.jwk)}"#)
+            let tokens = try Tokens(login)
+            func resume(_ more: String) async -> Answer {
+                let assertion = key.assertion(stage, tokens)
+                return await stage.form(
+                    "/oauth/token",
+                    "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile&assertion=\(assertion)\(more)")
+            }
+            let json = #"{"refresh_token":"\#(tokens.refresh)"}"#
+            for refused in [
+                await stage.refresh(tokens.refresh), await resume(""), await stage.call(.post, "/v1/refresh", json),
+                await stage.refresh(tokens.refresh, more: "&device_app_version=2"),
+            ] {
+                let word = refused.string("reason") ?? refused.string("code")
+                #expect(word == "device_mismatch" && refused.bool("reauthenticate") == false, "\(refused.text)")
+            }
+            #expect(await stage.refresh(tokens.refresh, more: "&device_platform=iOS+27").status == 200)
+            #expect(await resume("&device_platform=iOS+27").status == 200)
+            // A login from elsewhere does not continue the session.
+            let elsewhere = await stage.call(
+                .post, "/v1/login",
+                #"{"username":"anna","password":"correct horse","device":{"id":"phone-1","platform":"Android 16"},"#
+                    + #""session_id":"\#(tokens.sessionID)"}"#)
+            #expect(elsewhere.status == 200 && elsewhere.string("session_id") != tokens.sessionID, "\(elsewhere.text)")
+        }
+    }
+
+    @Test("a client's rule enforces the verdict of the attestation", arguments: ["ignore", "report", "refuse"])
+    func theVerdictIsEnforced(_ rule: String) async throws {
+        try await EndpointsFixture.with { stage in
+            let changed = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"attestation":"\#(rule)"}"#)
+            #expect(changed.string("attestation") == rule, "\(changed.text)")
+            let tokens = try await logIn(stage)
+            func judge(_ verdict: String) async {
+                let path = "/admin/v1/sessions/\(tokens.sessionID)/attestation"
+                #expect(await stage.admin(.put, path, #"{"verdict":"\#(verdict)"}"#).status == 200)
+            }
+            var token = tokens.refresh
+            for (step, verdict) in [nil, "rooted", "genuine"].enumerated() {
+                if let verdict { await judge(verdict) }
+                stage.moveClock(to: Int64(step + 1) * 1000)
+                let answer = await stage.refresh(token)
+                let isRefused = rule == "refuse" && verdict != "genuine"
+                #expect(answer.status == (isRefused ? 400 : 200), "\(answer.text)")
+                #expect(answer.string("reason") == (isRefused ? "device_mismatch" : nil))
+                token = answer.string("refresh_token") ?? token
+                // The same token again brings no second event.
+                if !isRefused { #expect(await stage.refresh(token).status == 200) }
+            }
+            let events = await stage.admin(.get, "/admin/v1/events").items
+                .filter { $0.string("event") == "attestation_missed" }
+            #expect(events.map { $0.string("reason") } == (rule == "report" ? [nil, "rooted"] : []))
+        }
+    }
+
     @Test func theVerdictOfAnAttestationIsInTheToken() async throws {
         try await EndpointsFixture.with { stage in
             let tokens = try await logIn(stage)

@@ -49,15 +49,51 @@ import Testing
             #expect(resumed.string("error") == "unauthorized_client", "\(resumed.text)")
             let keyed = await stage.call(
                 .post, "/v1/login",
-                String(EndpointsFixture.loginBody(client: "kiosk").dropLast())
+                String(EndpointsFixture.loginBody(client: "kiosk", device: "keyed").dropLast())
                     + #","device_key":\#(key.jwk)}"#)
-            #expect(keyed.status == 400 && keyed.string("member") == "device_key", "\(keyed.text)")
+            // An installed app goes on logging in; its key renews nothing.
+            #expect(keyed.status == 200 && keyed.strings("renewal") == [] && !keyed.names.contains("refresh_token"))
+            let unregistered = key.assertion(stage, try Tokens(keyed))
+            let idle = await stage.form(
+                "/oauth/token", "grant_type=\(GuardedPhone.jwtBearer)&client_id=kiosk&assertion=\(unregistered)")
+            #expect(idle.string("reason") == "invalid_assertion", "\(idle.text)")
             let login = try await stage.logIn(device: "other", client: "kiosk")
             #expect(try Answer.claims(of: login.access).string("rt") == nil && login.refresh.isEmpty)
             // Within the short lifetime the switch can be taken back.
             #expect(
                 await stage.admin(.patch, "/admin/v1/clients/kiosk", #"{"stay_logged_in":true}"#).status == 200)
             #expect(await stage.refresh(stored).status == 200)
+        }
+    }
+
+    /// How a session ends, and the word for it.
+    static let ends: [(word: String, end: @Sendable (EndpointsFixture, Tokens) async throws -> Void)] = [
+        ("max_lifetime_reached", { stage, _ in stage.moveClock(to: 3600) }),
+        ("logged_out", { stage, tokens in _ = await stage.call(.post, "/v1/logout", bearer: tokens.access) }),
+        ("revoked_by_admin", { stage, _ in _ = await stage.admin(.post, "/admin/v1/users/username:anna/revoke") }),
+    ]
+
+    @Test("the end of a session is told before its assertion is refused", arguments: 0..<3)
+    func theEndComesFirst(_ number: Int) async throws {
+        try await EndpointsFixture.with { stage in
+            try await make(stage, ",\(Self.grants)")
+            let key = ProvingDevice()
+            let tokens = try await stage.logIn(client: "kiosk")
+            func resume() async -> Answer {
+                await stage.form(
+                    "/oauth/token",
+                    "grant_type=\(GuardedPhone.jwtBearer)&client_id=kiosk&assertion=\(key.assertion(stage, tokens))")
+            }
+            let living = await resume()
+            #expect(living.string("reason") == "invalid_assertion" && living.bool("reauthenticate") == false)
+            let (word, end) = Self.ends[number]
+            try await end(stage, tokens)
+            let ended = await resume()
+            #expect(ended.status == 400 && ended.string("error") == "invalid_grant", "\(ended.text)")
+            #expect(ended.string("reason") == word && ended.bool("reauthenticate") == true, "\(ended.text)")
+            // The end is recorded by the answer, so that no later setting revives the session.
+            let session = await stage.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
+            #expect(session.string("ended_reason") == word)
         }
     }
 }

@@ -70,7 +70,7 @@ struct BrowserWorld: Hashable {
             startedAt: Sample.start, epoch: 1)
         login = LoginSession(
             id: Self.ids[1], kind: .authorize, clientID: "first", bond: rules.bond, browser: [1],
-            startedAt: Sample.start, inputUntil: Sample.start + .seconds(180))
+            knownUsers: [Self.user.id], startedAt: Sample.start, inputUntil: Sample.start + .seconds(180))
         let acts: [LoginAct] = [
             .claim(.scanned, LoginSession.ClaimOptions()), .confirm(number: 42),
         ]

@@ -1,3 +1,4 @@
+import Repository
 import Sessions
 import Testing
 
@@ -11,7 +12,8 @@ struct LoginDecisionTests {
         _ bond: LoginBond = .session, _ rule: LoginSession.SecondFactorRule? = nil
     ) -> LoginSession {
         LoginSession(
-            id: Sample.session().id, kind: .device, clientID: "web", bond: bond, secondFactor: rule, startedAt: start,
+            id: Sample.session().id, kind: .device, clientID: "web", bond: bond, secondFactor: rule,
+            knownUsers: [phone.userID], startedAt: start,
             inputUntil: start + .seconds(180))
     }
 
@@ -84,6 +86,36 @@ struct LoginDecisionTests {
             act(.claim(.scanned, options), &login)
             act(.confirm(number: 42), &login) { $0.isPresenceDue = isDue }
             #expect((login.state.input == .secondFactor) == isAsked, "\(String(describing: rule)) \(options) \(isDue)")
+        }
+    }
+
+    @Test("the second factor is asked for as the manual's table says, row by row")
+    func secondFactor_followsTheTable() throws {
+        let table = try SecondFactorTable()
+        for row in SecondFactorTable.Case.all {
+            var options = LoginSession.ClaimOptions()
+            options.demandsSecondFactor = row.appDemands
+            var request = LoginSession.Request()
+            request.returnURI = "app:/back"
+            var login = LoginSession(
+                id: Sample.session().id, kind: .device, clientID: "web",
+                secondFactor: row.request.flatMap { LoginSession.SecondFactorRule(rawValue: $0) },
+                knownUsers: row.isKnown ? [phone.userID] : [Sample.user().id], request: request, startedAt: start,
+                inputUntil: start + .seconds(180))
+            act(.claim(row.isLink ? .linked : .scanned, options), &login) { $0.isPresenceDue = row.isDue }
+            act(.confirm(number: row.isLink ? nil : 42), &login) { $0.isPresenceDue = row.isDue }
+            let isAsked = login.state == .waitingForUserInput(.secondFactor)
+            #expect(try isAsked == table.asks(row), "\(row)")
+        }
+    }
+
+    @Test("a right second factor is recorded in the phone's session, and a wrong one is not")
+    func secondFactor_isRecorded() {
+        for isValid in [true, false] {
+            var login = login(.session, .required)
+            for step in [scan, .confirm(number: 42)] { act(step, &login) }
+            let outcome = act(.proveFactor(LoginFactor(isValid: isValid, proof: .key)), &login)
+            #expect(outcome.effects.contains(.notePresence(.key)) == isValid)
         }
     }
 

@@ -13,20 +13,22 @@ struct LoginInterleavingTests {
             Rules(bond: .none),
             Rules(bond: .ping(.seconds(120)), changes: 4, minutes: 6),
             Rules(arrival: .pushed, secondFactor: .required),
-            Rules(isBrowserKnown: false, startsByHand: true),
+            Rules(knownTo: [], startsByHand: true),
+            Rules(knownTo: [1]),
             Rules(isPresenceDue: true, skipsConfirmation: true),
             Rules(arrival: .linked),
+            Rules(kind: .device, arrival: .linked),
             Rules(kind: .device, arrival: .typed, bond: .none),
             Rules(kind: .device, secondFactor: .notRequired, isPresenceDue: true),
             Rules(kind: .app, arrival: .inApp),
-            Rules(kind: .backchannel, arrival: .pushed, isBrowserKnown: false),
+            Rules(kind: .backchannel, arrival: .pushed, knownTo: []),
             Rules(kind: .backchannel, arrival: .pushed, startsByHand: true),
         ] + Lane.cases(push: [], full: large)
 
     /// The worlds of a million histories and more.
     private static let large: [Rules] = [
         Rules(changes: 7, minutes: 5, misfortunes: 2),
-        Rules(bond: .ping(.seconds(120)), isBrowserKnown: false, startsByHand: true, changes: 6, minutes: 7),
+        Rules(bond: .ping(.seconds(120)), knownTo: [], startsByHand: true, changes: 6, minutes: 7),
     ]
 
     static let enrolments: [Rules] = [
@@ -40,6 +42,14 @@ struct LoginInterleavingTests {
         #expect(walk.worlds > 4000)
         #expect(walk.reached.contains(["DONE", "LOGGED_IN_ONE_SHOT"]))
         #expect(!walk.reached.contains { $0.first == "ACTIVE" })
+    }
+
+    @Test("a link of a device that has no place to return to brings no phone, whatever else happens")
+    func linkThatLeadsNowhere() async {
+        let walk = await LoginWorld.explore(Rules(kind: .device, arrival: .linked, leadsBack: false))
+        #expect(walk.violation == nil)
+        #expect(walk.worlds > 100)
+        #expect(walk.reached.allSatisfy { ["STARTING", "DONE", "ERROR"].contains($0.first) })
     }
 
     @Test(arguments: worlds) func everyHistory_keepsTheRules(_ rules: Rules) async {
@@ -66,10 +76,13 @@ struct LoginInterleavingTests {
         (.silenceIsIgnored, Rules(bond: .ping(.seconds(120)), changes: 4, minutes: 6)),
         (.deletionIsForgotten, Rules()), (.factorsHaveNoEnd, Rules(secondFactor: .required)),
         (.wrongFactorPasses, Rules(secondFactor: .required)), (.strangerConfirms, Rules()),
-        (.activeCannotBeStopped, Rules()), (.linkIsPolled, Rules(arrival: .linked)), (.endIsSilent, Rules()),
+        (.activeCannotBeStopped, Rules()), (.linkIsPolled, Rules(arrival: .linked)),
+        (.linkIsPolled, Rules(kind: .device, arrival: .linked)), (.returnedElsewhere, Rules(arrival: .linked)),
+        (.linkLeadsNowhere, Rules(kind: .device, arrival: .linked, leadsBack: false)), (.endIsSilent, Rules()),
         (.numberIsNotSigned, Rules(isPresenceDue: true, skipsConfirmation: true)), (.abortedKeepsFail, Rules()),
         (.endedPhoneActs, Rules()), (.replacedPhoneIsLost, Rules()),
-        (.knownBrowserSuffices, Rules(isBrowserKnown: false)), (.numberComesEarly, Rules(startsByHand: true)),
+        (.unknownDeviceSuffices, Rules(knownTo: [])), (.unknownDeviceSuffices, Rules(knownTo: [1])),
+        (.numberComesEarly, Rules(startsByHand: true)),
         (.secretIsIgnored, enrolments[0]), (.enrolsWithoutFactor, enrolments[0]),
         (.enrolsWithoutConsent, enrolments[0]),
         (.anotherUserIsPushed, Rules(kind: .backchannel, arrival: .pushed)),

@@ -6,7 +6,8 @@ enum LoginMutation: String, CaseIterable, Sendable {
     case numberIsOptional, touchSuffices, accountMoves, collectsAgain, collectsLate, inputHasNoEnd, activeTimesOut
     case retriesCount, parentEndIsIgnored, oneShotIsLoggedOut, clockIsIgnored, silenceIsIgnored, deletionIsForgotten
     case factorsHaveNoEnd, wrongFactorPasses, strangerConfirms, activeCannotBeStopped, linkIsPolled, endIsSilent
-    case numberIsNotSigned, abortedKeepsFail, endedPhoneActs, replacedPhoneIsLost, knownBrowserSuffices,
+    case returnedElsewhere, linkLeadsNowhere
+    case numberIsNotSigned, abortedKeepsFail, endedPhoneActs, replacedPhoneIsLost, unknownDeviceSuffices,
         numberComesEarly
     case secretIsIgnored, enrolsWithoutFactor, enrolsWithoutConsent, anotherUserIsPushed
 
@@ -48,7 +49,14 @@ enum LoginMutation: String, CaseIterable, Sendable {
                 call.act = .proveFactor(LoginFactor(isValid: true, number: factor.number))
             }
         case .strangerConfirms: if case .confirm = call.act { call.phone = call.claimant }
-        case .linkIsPolled: if case .collect = call.act { call.act = .collect(browser: before.browser) }
+        case .linkIsPolled:
+            if case .collect(let browser, _) = call.act { call.act = .collect(browser: browser, isReturned: true) }
+        case .returnedElsewhere:
+            if case .collect(_, let isReturned) = call.act {
+                call.act = .collect(browser: before.browser, isReturned: isReturned)
+            }
+        case .linkLeadsNowhere:
+            if case .claim(.linked, let options) = call.act { call.act = .claim(.scanned, options) }
         case .secretIsIgnored:
             if let hash = before.claim?.secretHash { call.phone?.secretHash = hash }
         case .replacedPhoneIsLost: if case .phoneReplaced = call.act { call.act = .tick }
@@ -100,7 +108,8 @@ enum LoginMutation: String, CaseIterable, Sendable {
         case (.activeTimesOut, _) where login.state == .active && login.history == .fail && now >= login.inputUntil:
             (login.state, login.history, login.cause, login.endedAt) = (.done, .aborted, .timedOut, now)
         case (.oneShotIsLoggedOut, .phoneEnded) where before.history == .loggedInOneShot: login.history = .loggedOut
-        case (.knownBrowserSuffices, .confirm) where !before.isBrowserKnown && login.state.input == .secondFactor:
+        case (.unknownDeviceSuffices, .confirm)
+        where !before.isKnown(to: call.phone?.userID) && login.state.input == .secondFactor:
             approve(&login, at: now)
         case (.enrolsWithoutFactor, .confirm) where login.state.input == .secondFactor && outcome.answer == .accepted:
             enrol(&login, &outcome, at: now)

@@ -55,7 +55,7 @@ extension LoginWorld {
         if takesNumber, !numbers.contains(user) { return "a session without the number" }
         if rules.kind == .enrolment, !consents.contains(user) { return "an account without the user's consent" }
         let demandsFactor =
-            rules.kind == .app || !takesNumber || !rules.isBrowserKnown || rules.secondFactor == .required
+            rules.kind == .app || !takesNumber || !isKnown(to: user) || rules.secondFactor == .required
             || (rules.secondFactor == nil && rules.isPresenceDue)
         if demandsFactor, !factors.contains(user) { return "a session without the second factor" }
         guard let phone = phones.first(where: { claim.isOf($0) }), phone.refusal == nil else {
@@ -65,10 +65,15 @@ extension LoginWorld {
             if case .proveFactor = call.act, call.phone == phone, outcome.answer == .collected { return nil }
             return "an account for another phone"
         }
-        if call.act != .collect(browser: hasBrowser ? Self.browser : nil) { return "a session of another browser" }
+        guard case .collect(let browser, let isReturned) = call.act, browser == (hasBrowser ? Self.browser : nil) else {
+            return "a session of another browser"
+        }
+        if claim.arrival == .linked, !isReturned { return "a link that completes by asking" }
         if outcome.answer != .collected { return "a session that no device collects" }
         return nil
     }
+
+    private func isKnown(to user: Identifier<User>) -> Bool { rules.knownTo.contains { Self.users[$0].id == user } }
 
     /// A second phone, a wrong number and a stranger let nobody in; a right act of the right phone is not refused.
     private func denial(_ before: LoginWorld, _ call: LoginCall, _ outcome: LoginOutcome) -> String? {
@@ -86,6 +91,9 @@ extension LoginWorld {
             }
             if let claim = old.claim, claim.deviceID != phone.deviceID || claim.secretHash != phone.secretHash {
                 return login.cause == .contested ? nil : "contested"
+            }
+            if rules.kind == .device, rules.arrival == .linked, !rules.leadsBack {
+                return login != old ? "a link that leads nowhere" : nil
             }
             if old.claim == nil, login.claim?.isOf(phone) != true { return "the first phone is refused" }
         case .confirm(let number):

@@ -13,8 +13,11 @@ struct LoginWorld: Hashable {
         var arrival = LoginSession.Arrival.scanned
         var bond = LoginBond.session
         var secondFactor: LoginSession.SecondFactorRule?
-        var isBrowserKnown = true
+        /// The users that know the device.
+        var knownTo = [0, 1]
         var isPresenceDue = false
+        /// Whether a device has a place to which the phone leads back.
+        var leadsBack = true
         var startsByHand = false
         var skipsConfirmation = false
         /// Changes of the row by acts.
@@ -25,8 +28,8 @@ struct LoginWorld: Hashable {
         var misfortunes = 1
 
         var testDescription: String {
-            "\(kind) \(arrival) \(bond) \(secondFactor?.rawValue ?? "-") known \(isBrowserKnown) due \(isPresenceDue) "
-                + "by hand \(startsByHand) skips \(skipsConfirmation)"
+            "\(kind) \(arrival) \(bond) \(secondFactor?.rawValue ?? "-") known to \(knownTo) due \(isPresenceDue) "
+                + "by hand \(startsByHand) back \(leadsBack) skips \(skipsConfirmation)"
         }
     }
 
@@ -106,14 +109,17 @@ struct LoginWorld: Hashable {
             login = LoginSession(
                 id: Self.loginID, kind: rules.kind, clientID: "web", bond: rules.bond,
                 secondFactor: rules.secondFactor, browser: rules.kind == .authorize ? Self.browser : nil,
-                isBrowserKnown: rules.isBrowserKnown, request: Self.request(rules.kind), startedAt: Sample.start,
+                knownUsers: rules.knownTo.map { Self.users[$0].id }, request: Self.request(rules),
+                startedAt: Sample.start,
                 inputUntil: Sample.start + decisionRules.inputLifetime)
         }
         if rules.kind == .enrolment { phones = Self.newPhones(of: login) }
     }
 
-    private static func request(_ kind: LoginSession.Kind) -> LoginSession.Request {
+    private static func request(_ rules: Rules) -> LoginSession.Request {
+        let kind = rules.kind
         var request = LoginSession.Request()
+        if kind == .device, rules.leadsBack { request.returnURI = "app:/back" }
         if kind == .backchannel { request.backchannel = BackchannelRequest(to: users[0].id, scope: nil) }
         guard kind == .enrolment else { return request }
         request.invitation = Invitation(newUser: users[0].id, username: "ada", profile: User.Profile(), source: .qr)
@@ -156,6 +162,9 @@ struct LoginWorld: Hashable {
             .call(.collect(browser: [2]), phone: nil), .call(.cancel, phone: nil), .call(.fail, phone: nil),
             .call(.tick, phone: nil),
         ]
+        if rules.arrival == .linked {
+            steps += [Self.browser, nil, [2]].map { .call(.collect(browser: $0, isReturned: true), phone: nil) }
+        }
         if isSessionAlive { steps.append(.call(.sessionEnded(.loggedOut), phone: nil)) }
         return steps
     }

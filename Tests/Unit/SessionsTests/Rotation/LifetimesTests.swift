@@ -127,6 +127,34 @@ struct LifetimesTests {
         #expect(problem.contains(sentence))
     }
 
+    @Test(
+        "a shorter life of access tokens alone moves the inherited refresh_after below it",
+        arguments: [
+            (7200, nil, 3600), (3601, nil, 3600), (3600, nil, 1800), (300, nil, 150), (1, nil, 0), (300, 299, 299),
+        ]
+            as [(Int64, Int64?, Int64)])
+    func inheritedRefreshAfter(life: Int64, own: Int64?, expected: Int64) {
+        let settings = SessionSettings.defaults
+        for isIdle in [false, true] {
+            // The idle time is the life of access tokens as well, and twice the rotation interval at least.
+            if isIdle, life < settings.rotationInterval.wholeSeconds * 2 { continue }
+            let client = Sample.client { client in
+                if isIdle {
+                    client.offlineSessionIdle = .seconds(life)
+                } else {
+                    client.accessTokenLifetime = .seconds(life)
+                }
+                client.refreshAfter = own.map { .seconds($0) }
+            }
+            #expect(
+                Lifetimes.problem(settings: settings, clients: [client], absoluteMaximum: Sample.absoluteMaximum) == nil
+            )
+            let lifetimes = Lifetimes(
+                settings: settings, client: client, user: nil, absoluteMaximum: Sample.absoluteMaximum)
+            #expect(lifetimes.refreshAfter == .seconds(expected) && lifetimes.refreshAfter < lifetimes.accessToken)
+        }
+    }
+
     @Test func defaultsAndLimits_areAllowed() {
         var settings = SessionSettings.defaults
         let client = Sample.client()

@@ -9,7 +9,8 @@ struct SessionRecordTests {
         "replaced"},"expires_at":1209607,"issued_at":7,"key_thumbprint":"t","later":{"a":[1,2.5,null,true,"x"]},\
         "refresh_after":3607,"refresh_token":"rt","retry_secret":"AQID","rotation_interval":120,"schema":1,\
         "session_expires_at":31536007,"session_id":"s1","session_idle_expires_at":1209607,"token_type":"DPoP",\
-        "user":{"country":"DE","display_name":"Anna","email":"a@b.example","phone_number":"+49","shoe_size":38,\
+        "user":{"country":"DE","display_name":"Anna","email":"a@b.example","family_name":"A.","given_name":"An",\
+        "phone_number":"+49","shoe_size":38,\
         "user_id":"u1","username":"anna"}}
         """
 
@@ -21,7 +22,7 @@ struct SessionRecordTests {
             session.account
                 == Account(
                     userID: "u1", username: "anna", email: "a@b.example", phoneNumber: "+49", displayName: "Anna",
-                    country: "DE"))
+                    givenName: "An", familyName: "A.", country: "DE"))
         #expect(session.mode == .biometric && session.isBound && session.ending?.reason == .replaced)
         #expect(record.debts.first?.token == "r0" && record.retrySecret == [1, 2, 3])
     }

@@ -43,6 +43,65 @@ struct ClientLoginSessionTests {
         }
     }
 
+    @Test("a login by a link names the URL that finishes it, from the approval to the login")
+    func link() async throws {
+        let phone = try await Phone.signedIn()
+        let login = try await phone.server.requestLogin()
+        let session = try await phone.sojourn.startSession(link: #require(URL(string: login.link)))
+        await until("the details are there") { session.status.input == .confirmation }
+        try await session.confirm()
+        #expect(session.details?.returnURL == nil)
+        try await session.enterSecondFactor(password: "pw")
+        let url = try #require(session.details?.returnURL)
+        #expect(url.absoluteString == "com.example.shop:/back?login_id=\(login.id)&return_token=token-\(login.id)")
+        #expect(try await phone.server.collect(login) == nil)
+        #expect(try await phone.server.collect(login, returnURL: URL(string: "com.example.shop:/back")) == nil)
+        #expect(try await phone.server.collect(login, returnURL: url) != nil)
+        await phone.pass("the phone hears of it") { session.status.history == .loggedIn }
+        #expect(session.details?.returnURL == nil)
+    }
+
+    @Test("a link of a device that has no place to return to is refused")
+    func linkWithoutReturn() async throws {
+        let phone = try await Phone.signedIn()
+        let login = try await phone.server.requestLogin(Self.request { $0.returnURI = nil })
+        let session = try await phone.sojourn.startSession(link: #require(URL(string: login.link)))
+        await until("it is over") { session.status.isFinal }
+        #expect(session.status.cause == "not_found")
+    }
+
+    @Test("a code in base64 is that of its bytes, whatever letters it has and wherever it stands")
+    func base64() async throws {
+        let phone = try await Phone.signedIn()
+        func sent(_ session: LoginSession) async throws -> String? {
+            await until("it is over") { session.status.isFinal }
+            let body = phone.wire.requests().last { $0.url.path == "/v1/me/logins" }?.body ?? []
+            return JSONValue(parsing: body)?.members?.text("code")
+        }
+        // Slashes at the beginning, in the middle, at the end, several in a row, and none.
+        let codes: [[UInt8]] = [
+            [UInt8](repeating: 0xFF, count: 16), [UInt8](repeating: 0xFB, count: 16), [UInt8](repeating: 0, count: 16),
+            [0xFF, 0xFF, 0xFF] + [UInt8](repeating: 7, count: 13),
+            [UInt8](repeating: 7, count: 13) + [0xFF, 0xFF, 0xFF],
+            [3, 0xF0, 0x3F, 0xF3, 0xFF, 0, 0x0F, 0xC0] + [UInt8](repeating: 0x3F, count: 8),
+        ]
+        for bytes in codes {
+            let expected = try await sent(phone.sojourn.startSession(scanned: Data(bytes)))
+            #expect(expected?.utf8.count == 26)
+            let base64 = Data(bytes).base64EncodedString()
+            let url = base64.replacing("+", with: "-").replacing("/", with: "_")
+            let escaped = base64.replacing("/", with: "%2F").replacing("+", with: "%2B").replacing("=", with: "%3D")
+            for text in [base64, url, base64.replacing("=", with: ""), url.replacing("=", with: "")] {
+                for start in ["", "shop:", "shop://open/", "https://sojourn.test/L/", "HTTPS://SOJOURN.TEST/L/"] {
+                    let session = try await phone.sojourn.startSession(scanned: start + text)
+                    #expect(try await sent(session) == expected, "\(start)\(text)")
+                }
+            }
+            let linked = try #require(URL(string: "https://sojourn.test/L/\(escaped)?x=1"))
+            #expect(try await sent(phone.sojourn.startSession(link: linked)) == expected, "\(linked)")
+        }
+    }
+
     @Test("what is no code of this server starts nothing, and sends nothing")
     func garbage() async throws {
         let phone = try await Phone.signedIn()
@@ -202,7 +261,7 @@ struct ClientLoginSessionTests {
     func stop(state: String) async throws {
         let phone = try await Phone.signedIn()
         let login = try await phone.server.requestLogin(
-            Self.request { $0.secondFactor = state == "factor" ? "required" : nil })
+            try await phone.known(Self.request { $0.secondFactor = state == "factor" ? "required" : nil }))
         let gate = Gate()
         if state == "starting" { phone.wire.next(Wire.holdAnswer(gate)) }
         let options = Self.options { $0.skipsReadyForUserInteraction = state != "ready" }

@@ -1,4 +1,5 @@
 import Foundation
+import Repository
 import SojournClient
 import SojournTestKit
 import Testing
@@ -143,6 +144,59 @@ struct LoginSessionFactorTests {
         #expect(!phone.wire.requests().contains { $0.url.path.hasSuffix("second-factor") })
     }
 
+    // MARK: When it is asked for
+
+    @Test("the fake server asks for a second factor as the manual's table says, row by row")
+    func table() async throws {
+        let table = try SecondFactorTable()
+        for row in SecondFactorTable.Case.all {
+            let phone = try await Phone.signedIn()
+            try await phone.server.askForUser(every: 600)
+            try await phone.server.letIn("desktop", by: "anna")
+            try await phone.server.letIn("berta's desktop", by: "berta")
+            if row.isDue { phone.clock.advance(by: .seconds(600)) }
+            var request = TestLoginRequest()
+            (request.device, request.secondFactor) = (row.isKnown ? "desktop" : "berta's desktop", row.request)
+            let login = try await phone.server.requestLogin(request)
+            let options = Self.options { $0.alwaysRequiresSecondFactor = row.appDemands }
+            let session =
+                row.isLink
+                ? try await phone.sojourn.startSession(link: #require(URL(string: login.link)), options: options)
+                : try await phone.sojourn.startSession(scanned: login.picture, options: options)
+            await until("the details are there") { session.status.state != .starting }
+            #expect(session.details?.requester.isKnown == row.isKnown)
+            try await session.confirm(number: row.isLink ? nil : 42)
+            #expect(try (session.status.input == .secondFactor) == table.asks(row), "\(row)")
+            try await session.stopSession()
+        }
+    }
+
+    @Test("the second factor of one login counts for the next ones, and a device is known once it was let in")
+    func lastFactor() async throws {
+        let phone = try await Phone.signedIn()
+        try await phone.server.askForUser(every: 600)
+        var request = TestLoginRequest()
+        request.device = "tv"
+        func isAsked() async throws -> Bool {
+            let (session, login) = try await phone.scanned(request)
+            try await session.confirm(number: 42)
+            let isAsked = session.status.input == .secondFactor
+            if isAsked { try await session.enterSecondFactor(password: "pw") }
+            #expect(try await phone.server.collect(login, device: "tv") != nil)
+            return isAsked
+        }
+        #expect(try await isAsked())
+        phone.clock.advance(by: .seconds(599))
+        #expect(try await !isAsked())
+        phone.clock.advance(by: .seconds(1))
+        #expect(try await isAsked())
+        #expect(try await !isAsked())
+        // An end that says that it may be another person's device.
+        try await phone.server.revokeAll("anna")
+        try await phone.sojourn.signIn(username: "anna", password: "pw")
+        #expect(try await isAsked())
+    }
+
     // MARK: Configuration
 
     /// Every combination of what the app can be configured to skip, and of what the server demands.
@@ -164,7 +218,7 @@ struct LoginSessionFactorTests {
         let (skipsReady, selects, always, rule, isKnown) = Self.combinations[index]
         let phone = try await Phone.signedIn()
         var request = TestLoginRequest()
-        (request.secondFactor, request.isBrowserKnown) = (rule, isKnown)
+        (request.secondFactor, request.device) = (rule, isKnown ? nil : "stranger")
         let options = Self.options {
             $0.skipsReadyForUserInteraction = skipsReady
             $0.selectsSingleAccount = selects

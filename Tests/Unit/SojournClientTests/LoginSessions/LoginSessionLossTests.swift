@@ -18,7 +18,7 @@ struct LoginSessionLossTests {
         let phone = try await Phone.signedIn()
         var request = TestLoginRequest()
         request.secondFactor = "required"
-        let login = try await phone.server.requestLogin(request)
+        let login = try await phone.server.requestLogin(try await phone.known(request))
         var options = LoginSessionOptions()
         options.skipsReadyForUserInteraction = false
         func lose(_ name: String) {

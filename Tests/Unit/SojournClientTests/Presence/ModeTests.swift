@@ -4,7 +4,7 @@ import Testing
 
 /// The three modes, and the ways between them.
 struct ModeTests {
-    static let modes: [AuthenticationMode] = [.none, .biometric, .password]
+    static let modes: [AuthenticationMode] = [.no, .biometric, .password]
     static let pairs = modes.flatMap { from in modes.map { (from, $0) } }
 
     @Test("from each mode to each, and back", arguments: pairs)
@@ -79,7 +79,7 @@ struct ModeTests {
         let phone = try await Phone.signedIn()
         phone.wire.next(Wire.loseAnswer)
         await #expect(throws: SojournError.self) { try await phone.sojourn.switchMode(to: .biometric) }
-        #expect(phone.record?.session?.mode == AuthenticationMode.none && phone.gate.enrollmentCount == 0)
+        #expect(phone.record?.session?.mode == AuthenticationMode.no && phone.gate.enrollmentCount == 0)
         try await phone.sojourn.switchMode(to: .biometric)
         #expect(phone.record?.session?.mode == .biometric)
         try await phone.other().sojourn.unlock()

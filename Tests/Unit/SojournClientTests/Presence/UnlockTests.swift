@@ -118,9 +118,14 @@ struct UnlockTests {
         }
         #expect(phone.gate.enrollmentCount == 1)
         try await phone.other().sojourn.unlock()
-        // A login that succeeds replaces them.
+        // A login that succeeds goes on with them; of a session that has ended it replaces them.
         try await phone.sojourn.signIn(username: "anna", password: "pw", mode: .biometric)
-        #expect(phone.gate.enrollmentCount == 1 && phone.record?.session?.gateID == "enrollment-3")
+        #expect(phone.gate.enrollmentCount == 1 && phone.record?.session?.gateID == "enrollment-1")
+        try await phone.server.revokeAll("anna")
+        await phone.sojourn.start()
+        #expect(await phone.sojourn.settle(within: .seconds(5)))
+        try await phone.sojourn.signIn(username: "anna", password: "pw", mode: .biometric)
+        #expect(phone.gate.enrollmentCount == 1 && phone.record?.session?.gateID == "enrollment-2")
     }
 
     @Test func promptsAreShared_andWaitForTheApp() async throws {

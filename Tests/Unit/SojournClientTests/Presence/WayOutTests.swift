@@ -121,8 +121,8 @@ struct WayOutTests {
         phone.gate.setObstacle(6)
         #expect(UnlockTests.advice(await failure(phone)) == .disableBiometry)
         #expect(phone.gate.promptCount == 1)
-        try await phone.sojourn.switchMode(to: .none, password: "pw")
-        #expect(phone.record?.session?.mode == AuthenticationMode.none)
+        try await phone.sojourn.switchMode(to: .no, password: "pw")
+        #expect(phone.record?.session?.mode == AuthenticationMode.no)
         guard case .signedIn = await phone.other().sojourn.start() else {
             Issue.record("not silent")
             return

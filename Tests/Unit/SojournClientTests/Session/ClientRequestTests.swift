@@ -66,7 +66,8 @@ struct ClientRequestTests {
 
     @Test(
         arguments: [
-            (URLError(.cannotConnectToHost) as any Error, "URLError -1004"), (OwnError(), "OwnError"),
+            (URLError(.cannotConnectToHost) as any Error, "connection refused (URLError -1004)"),
+            (OwnError(), "OwnError"),
             (URLError(.cancelled), nil), (CancellationError(), nil),
         ] as [(any Error, String?)])
     func errorOfTheAPI_isOneOfTheSDK(error: any Error, text: String?) async throws {

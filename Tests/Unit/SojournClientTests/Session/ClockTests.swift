@@ -99,4 +99,17 @@ struct ClockTests {
         await #expect(throws: SojournError.self) { try await phone.sojourn.accessToken(.fresh) }
         #expect(phone.wire.renewals.count == 4)
     }
+
+    @Test("the date of a successful answer of the server sets the clock, that of a page does not")
+    func dateOfASuccess() {
+        let date = HTTPMessageField("Date", "Sun, 06 Nov 1994 08:49:37 GMT")
+        func time(_ status: Int, _ body: String, _ more: [HTTPMessageField] = []) -> Int64? {
+            HTTPAnswer(status: status, fields: [date] + more, body: Array(body.utf8)).serverTime
+        }
+        #expect(time(200, #"{"login_id":"1"}"#) == 784_111_777)
+        #expect(time(201, "{}") == 784_111_777)
+        #expect(time(200, #"{"access_token":"a","issued_at":5}"#) == 5)
+        #expect(time(200, "<html>log in</html>") == nil && time(204, "") == nil && time(302, "{}") == nil)
+        #expect(time(200, "{}", [HTTPMessageField("Age", "7")]) == nil)
+    }
 }

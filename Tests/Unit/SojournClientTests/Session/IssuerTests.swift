@@ -42,4 +42,50 @@ struct IssuerTests {
             return
         }
     }
+
+    /// The error of a login at a server that answers so, to the login and to the question for its metadata.
+    private func error(login: (Int, String), metadata: (Int, String)) async throws -> SojournError? {
+        let phone = try await Phone.new()
+        phone.wire.always { request, _, _ throws(TransportFailure) in
+            let answer = request.url.path == "/v1/login" ? login : metadata
+            return HTTPAnswer(status: answer.0, body: Array(answer.1.utf8))
+        }
+        return await #expect(throws: SojournError.self) {
+            try await phone.sojourn.signIn(username: "anna", password: "pw")
+        }
+    }
+
+    static let page = "<html>Not Found</html>"
+    static let problem = #"{"type":"about:blank","status":404,"code":"not_found"}"#
+
+    @Test(
+        "a server that is no Sojourn, and its admin listener, are a fault of the app",
+        arguments: [
+            ((404, page), (404, page)), ((405, ""), (404, "")), ((501, page), (403, page)),
+            ((404, problem), (404, problem)), ((404, page), (200, #"{"issuer":"https://sojourn.test"}"#)),
+        ])
+    func anotherServer(login: (Int, String), metadata: (Int, String)) async throws {
+        guard case .misconfigured(let text)? = try await error(login: login, metadata: metadata) else {
+            Issue.record("not told: \(login), \(metadata)")
+            return
+        }
+        #expect(text.contains("https://sojourn.test") && text.contains("SojournConfiguration.server"), "\(text)")
+    }
+
+    @Test(
+        "an outage, a portal and a refusal of the server are none",
+        arguments: [
+            ((404, page), (503, "")), ((404, page), (429, "")), ((404, page), (200, page)), ((200, page), (404, page)),
+            ((503, ""), (404, page)),
+            (
+                (404, page),
+                (200, #"{"issuer":"https://sojourn.test","token_endpoint":"https://sojourn.test/oauth/token"}"#)
+            ),
+        ])
+    func noOtherServer(login: (Int, String), metadata: (Int, String)) async throws {
+        guard case .unreachable? = try await error(login: login, metadata: metadata) else {
+            Issue.record("not unreachable: \(login), \(metadata)")
+            return
+        }
+    }
 }

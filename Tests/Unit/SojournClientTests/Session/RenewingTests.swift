@@ -37,7 +37,7 @@ struct RenewingTests {
     }
 
     @Test func requestOfARenewal_hasWhatTheServerNeeds() async throws {
-        let phone = try await Phone.signedIn()
+        let phone = try await Phone.signedIn { ($0.platform, $0.appVersion) = ("iOS 26", "2.1") }
         let token = try #require(phone.record?.session?.refreshToken)
         phone.clock.advance(by: .seconds(3700))
         phone.wire.next(Wire.loseAnswer)
@@ -45,7 +45,9 @@ struct RenewingTests {
         let (first, second) = (phone.wire.renewals[0], phone.wire.renewals[1])
         #expect(first.form["grant_type"] == "refresh_token" && first.form["client_id"] == "mobile")
         #expect(first.form["refresh_token"] == token && first.form["device_id"] == phone.record?.deviceID)
-        #expect(first.form["sent_at"] == "1800003700")
+        #expect(first.form["sent_at"] == "1800003700" && first.form["id_token"] == "false")
+        #expect(first.form["device_platform"] == "iOS 26")
+        #expect(first.form["device_app_version"] == "2.1")
         #expect(first["Idempotency-Key"]?.count == 22 && first["Idempotency-Key"] == second["Idempotency-Key"])
         #expect(second.form["refresh_token"] == token)
         // The next one has another key.
@@ -127,7 +129,7 @@ struct RenewingTests {
         try await phone.server.revokeAll("anna")
         phone.clock.advance(by: .seconds(3700))
         await #expect(throws: SojournError.ended(.revokedByAdmin)) { try await phone.sojourn.accessToken() }
-        guard case .ended(.revokedByAdmin, let account, .none) = phone.sojourn.state else {
+        guard case .ended(.revokedByAdmin, let account, .no) = phone.sojourn.state else {
             Issue.record("\(phone.sojourn.state)")
             return
         }
@@ -218,6 +220,78 @@ struct RenewingTests {
         #expect(phone.wire.renewals.count == 2)
         #expect(try await phone.sojourn.accessToken(.renewed(after: first)) != first)
         #expect(phone.wire.renewals.count == 2)
+    }
+
+    @Test("a caller that needs another token never gets the refused one") func renewedAfter_isAnotherToken()
+        async throws
+    {
+        let phone = try await Phone.signedIn()
+        var token = try await phone.sojourn.accessToken()
+        for _ in 0..<2 {
+            phone.clock.advance(by: .seconds(1))
+            let next = try await phone.sojourn.accessToken(.renewed(after: token))
+            #expect(next != token)
+            token = next
+        }
+        phone.clock.advance(by: .seconds(1))
+        let error = await #expect(throws: SojournError.self) {
+            try await phone.sojourn.accessToken(.renewed(after: token))
+        }
+        guard case .refused(let refusal)? = error, refusal.code == "invalid_token" else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(phone.wire.renewals.count == 2)
+        #expect(try await phone.sojourn.accessToken() == token)
+        phone.clock.advance(by: .seconds(9))
+        #expect(try await phone.sojourn.accessToken(.renewed(after: token)) != token)
+    }
+
+    @Test("a session that ends right after a renewal is told as ended") func renewedAfter_tellsTheEnd() async throws {
+        let phone = try await Phone.signedIn()
+        let first = try await phone.sojourn.accessToken()
+        phone.clock.advance(by: .seconds(1))
+        let second = try await phone.sojourn.accessToken(.renewed(after: first))
+        try await phone.server.revokeAll("anna")
+        phone.clock.advance(by: .seconds(1))
+        await #expect(throws: SojournError.ended(.revokedByAdmin)) {
+            try await phone.sojourn.accessToken(.renewed(after: second))
+        }
+    }
+
+    /// A phone that waits after a renewal without an answer.
+    private func waiting() async throws -> Phone {
+        let phone = try await Phone.signedIn(jitter: 0x80)
+        phone.server.setReachable(false)
+        phone.clock.advance(by: .seconds(3700))
+        let isDone = Guarded(false)
+        let caller = Task {
+            await #expect(throws: SojournError.self) { try await phone.sojourn.accessToken(.fresh) }
+            isDone.withLock { $0 = true }
+        }
+        await until("the renewal has given up") {
+            phone.clock.advanceToNextWake()
+            return isDone.withLock { $0 }
+        }
+        await caller.value
+        phone.server.setReachable(true)
+        return phone
+    }
+
+    @Test("during the wait after an outage the server's newer word counts") func newerWord_counts() async throws {
+        let phone = try await waiting()
+        try await phone.server.disable("anna")
+        let suspended = SojournError.suspended(Suspension(rawValue: "login_disabled_by_admin"))
+        await #expect(throws: suspended) { try await phone.sojourn.refreshProfile() }
+        await #expect(throws: suspended) { try await phone.sojourn.accessToken(.fresh) }
+    }
+
+    @Test("the wait after an outage ends with an answer of the server") func answer_endsTheWait() async throws {
+        let phone = try await waiting()
+        await #expect(throws: SojournError.self) { try await phone.sojourn.accessToken(.fresh) }
+        _ = try await phone.sojourn.refreshProfile()
+        _ = try await phone.sojourn.accessToken(.fresh)
+        #expect(phone.wire.renewals.count == 4)
     }
 
     @Test func processThatMayNotRenew_leavesItToTheOther() async throws {

@@ -22,7 +22,7 @@ struct StatesTests {
                 .presenceRequired(PresenceRequirement(ways: ["presence", "password"], maxAge: nil), anna),
                 "presence required of anna: presence or password"
             ),
-            (.ended(.revokedByAdmin, anna, .none), "ended for anna: revoked_by_admin"),
+            (.ended(.revokedByAdmin, anna, .no), "ended for anna: revoked_by_admin"),
         ]
         for (state, text) in rows {
             #expect("\(state)" == text || state == .storeFailed(.failed(5, "disk")) && "\(state)".hasPrefix(text))
@@ -211,5 +211,28 @@ struct StatesTests {
         phone.clock.advance(by: .seconds(3700))
         await #expect(throws: SojournError.ended(.keyLost)) { try await phone.sojourn.accessToken(.fresh) }
         #expect(phone.wire.renewals.allSatisfy { $0["DPoP"] == nil })
+    }
+
+    @Test("the app can say when the session ends at the latest, and renewals do not move it")
+    func sessionExpiresAt() async throws {
+        let phone = try await Phone.new()
+        #expect(await phone.sojourn.sessionExpiresAt == nil)
+        try await phone.sojourn.signIn(username: "anna", password: "pw")
+        #expect(await phone.sojourn.sessionExpiresAt == 1_800_000_000 + 15_552_000)
+        phone.clock.advance(by: .seconds(3700))
+        _ = try await phone.sojourn.accessToken(.fresh)
+        #expect(await phone.sojourn.sessionExpiresAt == 1_800_000_000 + 15_552_000)
+        // A shorter maximum counts for sessions that exist: the next renewal tells.
+        try await phone.server.change(ServerSettings(maximum: 86_400))
+        phone.clock.advance(by: .seconds(3700))
+        _ = try await phone.sojourn.accessToken(.fresh)
+        let restarted = phone.other()
+        #expect(await restarted.sojourn.sessionExpiresAt == nil)
+        await restarted.sojourn.restore()
+        #expect(await restarted.sojourn.sessionExpiresAt == 1_800_000_000 + 86_400)
+        try await phone.server.revokeAll("anna")
+        await restarted.sojourn.start()
+        #expect(await restarted.sojourn.settle(within: .seconds(5)))
+        #expect(await restarted.sojourn.sessionExpiresAt == nil)
     }
 }

@@ -55,7 +55,7 @@ struct Phone {
 
     /// A phone on which `anna` is signed in.
     static func signedIn(
-        renewal: SojournConfiguration.Renewal = .refreshToken, jitter: UInt8 = 0, mode: AuthenticationMode = .none,
+        renewal: SojournConfiguration.Renewal = .refreshToken, jitter: UInt8 = 0, mode: AuthenticationMode = .no,
         platform: BiometryPlatform = .apple, _ edit: (inout SojournConfiguration) -> Void = { _ in }
     ) async throws -> Phone {
         let phone = try await Phone.new(renewal: renewal, jitter: jitter, platform: platform, edit)

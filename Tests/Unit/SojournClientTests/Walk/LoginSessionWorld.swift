@@ -106,7 +106,8 @@ struct LoginSessionWorld: Hashable {
         self.rules = rules
         login = Sessions.LoginSession(
             id: Self.loginID, kind: .device, clientID: "tv", bond: rules.bond, secondFactor: rules.secondFactor,
-            startedAt: Self.start, inputUntil: Self.start + Self.decision.rules.inputLifetime)
+            knownUsers: Self.users, startedAt: Self.start,
+            inputUntil: Self.start + Self.decision.rules.inputLifetime)
         machine = Machine(isAppLogin: rules.isAppLogin && mutation != .tellsAppLoginByLooks, retriesMax: 1)
         _ = machine.takeEvents()
         _ = machine.begin(.claim)

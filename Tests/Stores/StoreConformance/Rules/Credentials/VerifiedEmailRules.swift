@@ -52,6 +52,26 @@ let verifiedEmailRules: [StoreRule] = [
             try await store.logIn(login) == Seen(user: anna, arrival: .linked, isReplay: false, hasStarted: true))
         #expect(try await store.identities(of: anna.id).map(\.key) == [login.key])
     },
+    StoreRule("a typed name means the user of that name, or else the only one whose verified address it is") { store in
+        let anna = try await store.given(Fixture.user("anna", email: "Zoe@example.org"))
+        _ = try await store.given(Fixture.user("ben", email: "ben@example.org", isVerified: false))
+        let cora = try await store.given(Fixture.user("cora@example.org", email: "cora@example.net"))
+        let dora = try await store.given(Fixture.user("dora", email: "cora@example.org"))
+        for (typed, byUsername, byEmail, byBoth) in [
+            ("anna", anna.id, nil, anna.id), (" ANNA ", anna.id, nil, anna.id),
+            ("zoe@EXAMPLE.org", nil, anna.id, anna.id), (" zoe@example.org ", nil, anna.id, anna.id),
+            ("ben@example.org", nil, nil, nil), ("nobody", nil, nil, nil), ("", nil, nil, nil),
+            ("cora@example.org", cora.id, dora.id, cora.id), ("cora@example.net", nil, cora.id, cora.id),
+        ] as [(String, Identifier<User>?, Identifier<User>?, Identifier<User>?)] {
+            #expect(try await store.user(typed, loggingInBy: .username)?.id == byUsername, "\(typed)")
+            #expect(try await store.user(typed, loggingInBy: .email)?.id == byEmail, "\(typed)")
+            #expect(try await store.user(typed, loggingInBy: .both)?.id == byBoth, "\(typed)")
+        }
+        for name in ["eve", "fay", "gus"] {
+            _ = try await store.given(Fixture.user(name, email: "zoe@example.org"))
+            #expect(try await store.user("zoe@example.org", loggingInBy: .both) == nil)
+        }
+    },
     StoreRule("an address that is not verified links nobody") { store in
         _ = try await store.given(Fixture.user("eve", email: "anna@example.org", isVerified: false))
         #expect(try await store.linked(by: "anna@example.org") == nil)

@@ -22,7 +22,8 @@ extension Store {
         request.pollHash = secret
         let login = LoginSession(
             id: Fixture.sessionID(), kind: .device, clientID: Client.mobileID, bond: bond, secondFactor: .notRequired,
-            request: request, startedAt: Fixture.start, inputUntil: Fixture.start + .seconds(180))
+            knownUsers: [phone.userID], request: request, startedAt: Fixture.start,
+            inputUntil: Fixture.start + .seconds(180))
         #expect(try await requestLogin(login))
         for act in [LoginAct.claim(.scanned, LoginSession.ClaimOptions()), .confirm(number: 42)] {
             let answer = try await changeLogin(login.id, phone: phone.id) { change in

@@ -71,6 +71,36 @@ let companionRules: [StoreRule] = [
         #expect(try await store.ends(of: "web") == [apps[0].id])
         #expect(try await store.ends(of: "shop") == [apps[1].id])
     },
+    StoreRule("a session that a login continues and the browser of that login end together, from both sides") { store in
+        let (browser, _, code) = try await store.givenBrowser()
+        let known = try await store.given(Fixture.session(of: browser.userID, client: "web", device: "phone"))
+        func goOn() async throws {
+            let done = try await store.exchangeCode(code, deviceID: "phone") { exchange in
+                exchange.opening.continued = exchange.opening.previous
+                exchange.login.codeUsedAt = Fixture.start
+                exchange.login.continuedID = exchange.opening.previous?.id
+                return exchange.opening.previous?.id == known.id
+            }
+            #expect(done == true)
+        }
+        #expect(try await !store.hasDependents(known.id))
+        try await goOn()
+        #expect(try await store.hasDependents(known.id))
+        try await store.end(browser, .loggedOut)
+        #expect(try await store.reason(known) == .loggedOut)
+    },
+    StoreRule("the end of a session that a login has continued ends the browser's") { store in
+        let (browser, apps, code) = try await store.givenBrowser()
+        let known = try await store.given(Fixture.session(of: browser.userID, client: "web", device: "phone"))
+        _ = try await store.exchangeCode(code, deviceID: "phone") { exchange in
+            exchange.opening.continued = exchange.opening.previous
+            exchange.login.codeUsedAt = Fixture.start
+            exchange.login.continuedID = exchange.opening.previous?.id
+        }
+        try await store.end(known, .refreshTokenReused)
+        #expect(try await store.reason(browser) == .refreshTokenReused)
+        #expect(try await store.reason(apps[1]) == nil)
+    },
     StoreRule("neither the clock nor a session in place of another ends companions") { store in
         let (browser, apps, _) = try await store.givenBrowser()
         try await store.end(apps[0], .idleExpired)

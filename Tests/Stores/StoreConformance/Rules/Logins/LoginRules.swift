@@ -54,12 +54,41 @@ extension Store {
 let loginRules: [StoreRule] = [
     StoreRule("a login comes back with every member, by its id and by its code") { store in
         let user = try await store.given(Fixture.user())
-        let login = Fixture.login(1, of: user.id, browser: Fixture.sessionID())
-        _ = try await store.given(login)
+        var login = Fixture.login(1, of: user.id, browser: Fixture.sessionID())
+        login.continuedID = Fixture.sessionID()
+        let whole = login
+        _ = try await store.given(whole)
         #expect(try await store.login(login.id) == login)
         #expect(try await store.login(Fixture.sessionID()) == nil)
         #expect(try await store.exchangeCode([UInt8](repeating: 1, count: 32), deviceID: "d") { $0.login } == login)
         #expect(try await store.exchangeCode([9], deviceID: "d") { $0.login } == nil)
+    },
+    StoreRule("a login that continues a session is one of that session, and its code is not used again") { store in
+        let user = try await store.given(Fixture.user())
+        let session = try await store.given(Fixture.session(of: user.id, device: "phone"))
+        var login = Fixture.login(1, of: user.id, client: session.clientID)
+        (login.continuedID, login.phoneLoginID) = (nil, nil)
+        _ = try await store.given(login)
+        let known = session
+        let goesOn = try await store.exchangeCode([UInt8](repeating: 1, count: 32), deviceID: "phone") { exchange in
+            var session = exchange.opening.previous
+            session?.authenticationMode = .password
+            exchange.opening.continued = session
+            exchange.login.codeUsedAt = Fixture.start
+            exchange.login.continuedID = session?.id
+            return session?.id == known.id
+        }
+        #expect(goesOn == true)
+        #expect(try await store.logins(ofSession: session.id).map(\.id) == [login.id])
+        #expect(try await store.login(login.id)?.sessionID == session.id)
+        #expect(try await store.wholeSession(session.id)?.session.authenticationMode == .password)
+        // A second use is decided on the session that goes on, and can end it.
+        let started = try await store.exchangeCode([UInt8](repeating: 1, count: 32), deviceID: "phone") { exchange in
+            exchange.ending = Session.Ending(reason: .codeReused, at: Fixture.start)
+            return exchange.started?.id
+        }
+        #expect(started == session.id)
+        #expect(try await store.wholeSession(session.id)?.session.ending?.reason == .codeReused)
     },
     StoreRule("every login on the page is read in the order of ids, in parts") { store in
         let user = try await store.given(Fixture.user())

@@ -14,9 +14,11 @@ extension Fixture {
         request.handle = [UInt8](repeating: number, count: LoginCode.handleCount)
         request.userCode = "BCDFGHJ" + String(UnicodeScalar(UInt8(ascii: "K") + number))
         request.pollHash = [UInt8](repeating: number, count: 32)
+        request.returnURI = "https://app.example/back?x=1"
+        request.keyThumbprint = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"
         var login = LoginSession(
             id: sessionID(), kind: .device, clientID: Client.mobileID, bond: bond, secondFactor: .required,
-            browser: [1, 2, 3], isBrowserKnown: false, request: request, startedAt: start,
+            browser: [1, 2, 3], knownUsers: [userID(), userID()], request: request, startedAt: start,
             inputUntil: start + .seconds(180))
         login.browserSession = sessionID()
         return login
@@ -36,7 +38,7 @@ extension Fixture {
         request.handle = [UInt8](repeating: 100 + number, count: LoginCode.handleCount)
         request.pollHash = [UInt8](repeating: 100 + number, count: 32)
         return LoginSession(
-            id: sessionID(), kind: .backchannel, clientID: Client.mobileID, isBrowserKnown: false, request: request,
+            id: sessionID(), kind: .backchannel, clientID: Client.mobileID, request: request,
             startedAt: time, inputUntil: time + .seconds(180))
     }
 }
@@ -71,8 +73,25 @@ let loginSessionRules: [StoreRule] = [
         #expect(try await store.loginSession(.id(Fixture.sessionID())) == nil)
         #expect(try await store.loginSession(.handle([9])) == nil)
     },
+    StoreRule("logins that bring an ID token are listed for their logout tokens, and no enrolment is") { store in
+        var ids: Set<Identifier<Session>> = []
+        for (number, kind) in LoginSession.Kind.allCases.enumerated() {
+            var login = Fixture.loginSession(UInt8(number))
+            login = LoginSession(
+                id: login.id, kind: kind, clientID: login.clientID, request: login.request,
+                startedAt: login.startedAt, inputUntil: login.inputUntil)
+            try await store.requestLogin(login)
+            if kind.bringsIDToken { ids.insert(login.id) }
+        }
+        let listed = try await store.read(.long) { (reader) throws(TransactionError) in
+            try reader.idTokenLogins(after: nil, limit: 10).value()
+        }
+        #expect(Set(listed.map(\.id)) == ids && ids.count == LoginSession.Kind.allCases.count - 1)
+    },
     StoreRule("an enrolment comes back with its invitation and its phone, and has a bound of its own") { store in
-        let profile = User.Profile(email: "zoë@example.org", phoneNumber: "+43 1", displayName: "Zoë", country: "AT")
+        let profile = User.Profile(
+            email: "zoë@example.org", phoneNumber: "+43 1", displayName: "Zoë", givenName: "Z", familyName: "Å",
+            country: "AT")
         var request = LoginSession.Request()
         request.invitation = Invitation(
             newUser: Identifier(random: .system), username: "zoë", profile: profile, source: .link)
@@ -181,6 +200,39 @@ let loginSessionRules: [StoreRule] = [
         #expect(kept.state == .active && kept.userID == user.id && kept.number == 42 && kept.wrongFactors == 1)
         #expect(kept.claim?.options == options && kept.claim?.sessionID == phone.id)
         #expect(kept.collectUntil == Fixture.start + .seconds(60) && kept.authenticatedAt == Fixture.start)
+    },
+    StoreRule("what phones have let in with a key is found by it, ended or not, the newest first") { store in
+        let key = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"
+        var expected: [Identifier<Session>] = []
+        for (number, name) in ["anna", "berta", "carla"].enumerated() {
+            let user = try await store.given(Fixture.user(name))
+            for (method, thumbprint) in [("phone", key), ("pwd", key), ("phone", "another")] {
+                let session = try await store.given(
+                    Session(
+                        id: Fixture.sessionID(), userID: user.id, clientID: Client.mobileID,
+                        device: Device(id: method + thumbprint), authenticationMethods: [method],
+                        keyThumbprint: thumbprint, startedAt: Fixture.start + .seconds(Int64(number)), epoch: 1))
+                if method == "phone", thumbprint == key { expected.insert(session.id, at: 0) }
+            }
+        }
+        _ = try await store.updateSession(expected[1]) { change in
+            change.session.end(.notMe, at: Fixture.start + .seconds(9))
+        }
+        let found = try await store.sessions([], letInWithKey: key)
+        #expect(found.sessions.map(\.id) == expected && found.sessions[1].ending?.reason == .notMe)
+        #expect(try await store.sessions([], letInWithKey: "none").sessions.isEmpty)
+        #expect(try await store.sessions([expected[2]], letInWithKey: nil).sessions.map(\.id) == [expected[2]])
+    },
+    StoreRule("presence that a second factor proves is written in the phone's session, with the act") { store in
+        let user = try await store.given(Fixture.user())
+        let phone = try await store.given(Fixture.session(of: user.id))
+        let login = Fixture.loginSession(1)
+        try await store.requestLogin(login)
+        _ = try await store.changeLogin(login.id, phone: phone.id) { change in
+            change.shown = (.password(hash: nil), Fixture.start + .seconds(7))
+        }
+        #expect(try await store.stored(phone.id).presence.passwordAt == Fixture.start + .seconds(7))
+        #expect(try await store.loginSession(.id(login.id)) == login)
     },
     StoreRule("a login that is over is found by its id and its secret only, and its codes are free again") { store in
         let login = Fixture.loginSession(1)

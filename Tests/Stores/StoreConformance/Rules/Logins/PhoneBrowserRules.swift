@@ -79,7 +79,8 @@ extension Store {
         request.authorization = Self.authorization
         let login = LoginSession(
             id: Fixture.sessionID(), kind: .authorize, clientID: "web", bond: bond, secondFactor: .notRequired,
-            browser: [1], request: request, startedAt: Fixture.start, inputUntil: Fixture.start + .seconds(180))
+            browser: [1], knownUsers: [phone.userID], request: request, startedAt: Fixture.start,
+            inputUntil: Fixture.start + .seconds(180))
         #expect(try await requestLogin(login))
         for act in [LoginAct.claim(.scanned, LoginSession.ClaimOptions()), .confirm(number: 42)] {
             let answer = try await changeLogin(login.id, phone: phone.id) { change in decideOnPhoneBrowser(act, &change)

@@ -65,8 +65,11 @@ def closed(value):
 
 
 def unknown_methods(base, document):
-    """RFC 9110 section 9.1: 501 at each path, for methods that are unknown or not implemented anywhere."""
+    """RFC 9110 section 9.1: 501 at each path, for methods that are unknown or not implemented anywhere. The method of a call
+    of `/v1/verify` is that of the proxied request."""
     for path in document["paths"]:
+        if path.startswith("/v1/verify"):
+            continue
         for method in ("QUERY", "BREW"):
             answer = requests.request(method, base + path.replace("{", "").replace("}", ""))
             assert answer.status_code == 501, (method, path, answer.status_code)

@@ -86,7 +86,7 @@ stage.raises(AccessDenied, lambda: client.ciba(request))
 refused(client, "unknown_user_id", login_hint="nobody")
 refused(client, "invalid_binding_message", login_hint="ada", binding_message="x" * 41)
 refused(client, "invalid_request", login_hint="ada", user_code="1234")
-refused(client, "invalid_scope", login_hint="ada", scope="openid admin")
+refused(client, "invalid_scope", login_hint="ada", scope='openid "admin"')
 
 # Assertions of the library, with the token endpoint, the issuer, or the endpoint itself as audience.
 key = jwskate.Jwk.generate(alg="ES256", kid="a")

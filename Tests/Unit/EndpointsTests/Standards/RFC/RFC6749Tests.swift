@@ -18,10 +18,14 @@ import Testing
         Demand(
             "2.3.1", "credentials in the URI are none",
             .post("/oauth/token?client_id=web&client_secret={post}", own), 401, "invalid_client", fields: asked),
-        Demand("2.3.1", "the other method than its own", .token(own, basic: "web:{post}"), 401, "invalid_client"),
+        Demand("2.3.1", "the other place of a secret than its own", .token(own, basic: "web:{post}"), 200),
         Demand(
-            "2.3.1", "the other method than its own",
-            .token(own + "&client_id=backend&client_secret={secret}"), 401, "invalid_client", fields: asked),
+            "2.3.1", "the other place of a secret than its own",
+            .token(own + "&client_id=backend&client_secret={secret}"), 200, fields: kept),
+        Demand("2.3.1", "the secret of another client", .token(own, basic: "web:{secret}"), 401, "invalid_client"),
+        Demand(
+            "2.3.1", "the secret of another client in the form",
+            .token(own + "&client_id=backend&client_secret={post}"), 401, "invalid_client", fields: asked),
         Demand(
             "2.3", "two methods at once", .token(own + "&client_id=web&client_secret={post}", basic: "web:{post}"), 400,
             "invalid_request", fields: kept),

@@ -28,10 +28,14 @@ import Testing
             for key in keys {
                 // Section 4.2 to 4.5: for signatures, with one algorithm, under a name of its own.
                 #expect(key.string("use") == "sig")
-                #expect(key.string("alg") == "ES256")
-                #expect(key.string("kty") == "EC" && key.string("crv") == "P-256")
-                // RFC 7518 section 6.2.1.2: coordinates keep their leading zeros.
-                for name in ["x", "y"] { #expect(Base64URL.decode(key.string(name) ?? "")?.count == 32) }
+                if key.string("kty") == "RSA" {
+                    #expect(key.string("alg") == "RS256" && key.string("e") == "AQAB")
+                } else {
+                    #expect(key.string("alg") == "ES256")
+                    #expect(key.string("kty") == "EC" && key.string("crv") == "P-256")
+                    // RFC 7518 section 6.2.1.2: coordinates keep their leading zeros.
+                    for name in ["x", "y"] { #expect(Base64URL.decode(key.string(name) ?? "")?.count == 32) }
+                }
                 // RFC 7518 section 6.2.2, 6.3.2 and 6.4: what is private.
                 #expect(key.names.isDisjoint(with: ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]))
             }

@@ -92,8 +92,8 @@ import Testing
         }
     }
 
-    /// Section 3.1: where an issuer with a path is looked for. Everything else, OpenID's form included, comes without that path: the
-    /// proxy in front takes it off.
+    /// Section 3.1 and section 5: where an issuer with a path is looked for. Everything else comes below that path, from which a
+    /// proxy takes it off or not.
     @Test(arguments: [
         ("https://id.example/auth", "/auth"), ("https://id.example/a/b", "/a/b"), ("https://id.example/auth/", "/auth"),
         ("http://127.0.0.1:8080/auth", "/auth"),
@@ -101,7 +101,8 @@ import Testing
     func anIssuerWithAPathIsFound(_ issuer: String, _ path: String) async throws {
         try await EndpointsFixture.with { stage in
             let node = stage.node(issuer: issuer)
-            for target in [Self.path + path, Self.path, "/.well-known/openid-configuration"] {
+            let places = [Self.path, "/.well-known/openid-configuration"]
+            for target in places + places.map({ $0 + path }) + places.map({ path + $0 }) {
                 let answer = await node(Request(.get, target))
                 #expect(answer.status == 200, "\(target)")
                 #expect(answer.string("issuer") == issuer)
@@ -109,7 +110,7 @@ import Testing
                 #expect(answer.string("token_endpoint") == base + "/oauth/token")
             }
             #expect(await node(Request(.post, Self.path + path)).status == 405)
-            for target in ["/other", path + "/x", "/", path + "x"].map({ Self.path + $0 }) + [path + Self.path] {
+            for target in ["/other", path + "/x", "/", path + "x"].map({ Self.path + $0 }) {
                 #expect(await node(Request(.get, target)).status == 404, "\(target)")
             }
         }

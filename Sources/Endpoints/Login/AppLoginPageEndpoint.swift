@@ -1,0 +1,88 @@
+internal import HTTP
+internal import OAuth
+internal import Pages
+internal import Sessions
+
+/// The page that an app opens in a browser to sign it in: `/login/app#NONCE`, the URL of an AppLogin. No browser sends a
+/// fragment, so that no log and no `Referer` has the nonce.
+extension Endpoints {
+    /// `GET /login/app`: the page reads the nonce in the fragment, and sends it as a form.
+    func showAppLogin(_ call: Call) async throws -> Response {
+        guard let transport = call.transport else { throw RequestProblem.needsTLS }
+        return appLoginPage(call, transport, .opened)
+    }
+
+    /// `POST /login/app`: asks whether to sign in to the account of the nonce, which changes nothing, and then does so. The
+    /// browser goes on to the page of the client that starts its login.
+    func signInByApp(_ call: Call) async throws -> Response {
+        guard let transport = call.transport else { throw RequestProblem.needsTLS }
+        try checkOrigin(call)
+        let form = try call.form()
+        let (flows, path) = (call.flowSecrets(transport), PagePath.loginApp.text)
+        let isAnswer = form[.request] != nil
+        guard let nonce = form[.request] ?? form[.token],
+            flows.contains(where: { $0.isToken(form[.csrf], of: path, isAnswer ? nonce : "") })
+        else { return appLoginPage(call, transport, .pressAgain) }
+        do throws(ServiceError) {
+            let visit = try await services.loginSessions.appVisit(by: nonce)
+            if let other = try await otherUser(than: visit.user, call, transport) {
+                return appLoginPage(call, transport, .otherAccount(account: other), visit.client)
+            }
+            guard isAnswer else {
+                let account = visit.user.shownUsername ?? visit.user.username
+                return appLoginPage(call, transport, .question(account: account), visit.client, nonce: nonce)
+            }
+            let (handle, idle) = try await services.loginSessions.signIn(
+                visit, in: browser(call, transport), from: call.origin)
+            metrics.countLogin()
+            var response = Self.redirect(to: initiation(of: visit.client))
+            PageCookie.session.set(
+                services.hostedLogin.cookie(handle), lifetime: handle.isKept ? idle : nil, transport, on: &response)
+            return response
+        } catch {
+            if isAnswer { metrics.countLogin(failing: error) }
+            switch error {
+            case .invalidGrant, .login, .loginOver, .notFound:
+                log(error, .unprocessable, call)
+                return appLoginPage(call, transport, .tooLate)
+            default: throw error
+            }
+        }
+    }
+
+    /// The account of the browser's session, if it is another one than that of `user`.
+    private func otherUser(
+        than user: User, _ call: Call, _ transport: PageTransport
+    ) async throws(ServiceError) -> String? {
+        guard let handle = browserHandle(call, transport),
+            let visit = try await services.hostedLogin.accountVisit(handle), visit.user.id != user.id
+        else { return nil }
+        return visit.user.shownUsername ?? visit.user.username
+    }
+
+    /// The page of the client that starts its login, with the issuer (OpenID Connect Core section 4).
+    private func initiation(of client: Client) -> String {
+        let page = client.appLoginPage ?? url(.account)
+        return page + (page.contains("?") ? "&" : "?") + "iss=\(PercentEncoding.encode(context.issuer))"
+    }
+
+    private func appLoginPage(
+        _ call: Call, _ transport: PageTransport, _ state: AppLoginPage.State, _ client: Client? = nil,
+        nonce: String? = nil
+    ) -> Response {
+        let shown = call.flowSecrets(transport).first
+        let flow = shown ?? FlowSecret(random: context.random)
+        let page = AppLoginPage(
+            app: client.map { app($0) },
+            form: FormState(request: nonce) { flow.formToken($0.text, $0 == .loginApp ? nonce ?? "" : "") },
+            state: state)
+        let login = client?.hostedLogin
+        let targets =
+            (login?.initiateLoginURI.map { [$0] } ?? []) + (login?.redirectURIs ?? []) + (login?.redirectHops ?? [])
+        var response = page.response(
+            state == .tooLate ? .unprocessable : .ok, in: call.language(),
+            submittingTo: targets.compactMap { PageURL(absolute: $0) })
+        if shown == nil { PageCookie.flow.set(flow.text, transport, on: &response) }
+        return response
+    }
+}

@@ -1,0 +1,188 @@
+import HTTP
+import JSON
+import Locks
+import Sessions
+import Synchronization
+import Testing
+
+@testable import Endpoints
+
+/// Which names log in beside a password: the username, and the verified address of one user.
+struct LoginNameTests {
+    /// The ways in which a name and a password come.
+    enum Way: String, CaseIterable, Sendable {
+        case page, call, grant
+    }
+
+    private static let clients = ["username": "by-username", "email": "by-email", "both": "by-both"]
+
+    /// Gives `body` a server with anna, whose address is verified, bert, whose address is not, and a client for each rule.
+    private static func with(_ body: (EndpointsFixture) async throws -> Void) async throws {
+        try await EndpointsFixture.with { stage in
+            for (names, id) in clients {
+                _ = try await stage.makeClient(
+                    #"""
+                    {"client_id":"\#(id)","scope":"openid read","login_names":"\#(names)",
+                     "grant_types":["authorization_code","refresh_token","login","password"],
+                     "redirect_uris":["com.example.app:/callback"]}
+                    """#)
+            }
+            try await makeUser(stage, "bert", "Bert@Example.org", isVerified: false)
+            let answer = await stage.admin(
+                .patch, "/admin/v1/users/username:anna", #"{"email":"Anna@Example.org","email_verified":true}"#)
+            #expect(answer.status == 200, "\(answer.text)")
+            try await body(stage)
+        }
+    }
+
+    private static func makeUser(
+        _ stage: EndpointsFixture, _ name: String, _ email: String?, isVerified: Bool,
+        password: String = EndpointsFixture.password
+    ) async throws {
+        var members: [String: JSONValue] = ["username": .string(name), "password": .string(password)]
+        if let email { (members["email"], members["email_verified"]) = (.string(email), .bool(isVerified)) }
+        let body = try #require(JSONValue.object(members).compactText)
+        let answer = await stage.admin(.post, "/admin/v1/users", body)
+        #expect(answer.status == 201, "\(answer.text)")
+        stage.surroundings.secrets.withLock { _ = $0.insert(password) }
+    }
+
+    /// Logs in, and returns the user's id; nil: the name or the password is wrong.
+    private static func logIn(
+        _ stage: EndpointsFixture, _ way: Way, _ client: String, _ name: String,
+        password: String = EndpointsFixture.password
+    ) async throws -> String? {
+        switch way {
+        case .page:
+            let (login, browser) = (HostedLogin(stage: stage), Browser(stage))
+            let changes: [String: String?] = ["client_id": client, "scope": "openid"]
+            let page = try await login.page(browser, changes)
+            let answer = await login.submit(browser, page, username: name, password: password)
+            if answer.status == 422 { return nil }
+            let code = try #require(Redirect(answer)["code"])
+            return try Tokens(await login.exchange(code, ["client_id": client])).userID
+        case .call:
+            let body: [String: JSONValue] = [
+                "username": .string(name), "password": .string(password), "client_id": .string(client),
+                "device": .object(["id": .string("d1")]),
+            ]
+            let text = try #require(JSONValue.object(body).compactText)
+            let answer = await stage.call(.post, "/v1/login", text)
+            return answer.string("code") == "invalid_credentials" ? nil : try Tokens(answer).userID
+        case .grant:
+            let form = [
+                "grant_type": "password", "client_id": client, "username": name, "password": password,
+                "device_id": "d1",
+            ]
+            let answer = await stage.form("/oauth/token", Browser.encoded(form))
+            return answer.string("error") == "invalid_grant" ? nil : try Tokens(answer).userID
+        }
+    }
+
+    @Test(
+        "a client takes usernames, verified addresses, or both, in every way a password comes", arguments: Way.allCases)
+    func rules(way: Way) async throws {
+        try await Self.with { stage in
+            let anna = try #require(await stage.admin(.get, "/admin/v1/users/username:anna").string("user_id"))
+            let rows: [(client: String, name: String, isAnna: Bool)] = [
+                ("by-both", "anna", true), ("by-both", "anna@example.org", true),
+                ("by-both", " ANNA@example.ORG ", true),
+                ("by-both", "bert@example.org", false), ("by-both", "cora@example.org", false),
+                ("by-username", "Anna", true), ("by-username", "anna@example.org", false),
+                ("by-email", "anna@example.org", true), ("by-email", "anna", false),
+            ]
+            for (client, name, isAnna) in rows {
+                let id = try await Self.logIn(stage, way, client, name)
+                #expect(id == (isAnna ? anna : nil), "\(client) \(name)")
+                if !isAnna { stage.surroundings.now.add(700, ordering: .relaxed) }
+            }
+        }
+    }
+
+    @Test("an address of two users logs nobody in, a username wins over an address, and an unverified one stays bare")
+    func ambiguity() async throws {
+        try await Self.with { stage in
+            let other = "another horse battery"
+            try await Self.makeUser(stage, "dora", "anna@example.org", isVerified: true, password: other)
+            for password in [EndpointsFixture.password, other] {
+                #expect(try await Self.logIn(stage, .call, "by-both", "anna@example.org", password: password) == nil)
+            }
+            // A user is called like the address of another one.
+            let named = "emil@example.org"
+            try await Self.makeUser(stage, "emil", named, isVerified: true)
+            let emil = try #require(await stage.admin(.get, "/admin/v1/users/username:emil").string("user_id"))
+            #expect(try await Self.logIn(stage, .call, "by-both", named) == emil)
+            try await Self.makeUser(stage, named, nil, isVerified: false, password: other)
+            let squatter = try #require(
+                await stage.admin(.get, "/admin/v1/users?query=emil@").items.first { $0.string("username") == named }?
+                    .string("user_id"))
+            #expect(try await Self.logIn(stage, .call, "by-both", named, password: other) == squatter)
+            #expect(try await Self.logIn(stage, .call, "by-both", named) == nil)
+            #expect(try await Self.logIn(stage, .call, "by-email", named) == emil)
+            // A new address is not verified.
+            _ = await stage.admin(.patch, "/admin/v1/users/username:emil", #"{"email":"e@example.org"}"#)
+            #expect(try await Self.logIn(stage, .call, "by-both", "e@example.org") == nil)
+        }
+    }
+
+    @Test("each name costs one look-up of a user and one hash, whether it is known or not")
+    func oneLookUp() async throws {
+        try await Self.with { stage in
+            let store = ReadCountingStore(store: stage.store)
+            for name in ["anna", "anna@example.org", "bert@example.org", "nobody", "nobody@example.org", "Ä@ä.example"]
+            {
+                let before = store.reads.withLock { $0 }
+                _ = try await store.user(name, loggingInBy: .both)
+                #expect(store.reads.withLock { $0 } == before + 1, "\(name)")
+                let hashes = stage.surroundings.hashes.withLock { $0.count }
+                _ = try await Self.logIn(stage, .call, "by-both", name, password: "wrong horse")
+                #expect(stage.surroundings.hashes.withLock { $0.count } == hashes + 1, "\(name)")
+            }
+        }
+    }
+
+    @Test("wrong passwords count for the user, whichever name was typed")
+    func limits() async throws {
+        try await Self.with { stage in
+            for number in 0..<20 {
+                let name = number % 2 == 0 ? "anna" : "anna@example.org"
+                let body =
+                    #"{"username":"\#(name)","password":"wrong","client_id":"by-both","device":{"id":"d\#(number)"}}"#
+                if await stage.call(.post, "/v1/login", body).status == 429 { break }
+            }
+            for name in ["anna", "anna@example.org"] {
+                let body =
+                    #"{"username":"\#(name)","password":"\#(EndpointsFixture.password)","client_id":"by-both","device":{"id":"new"}}"#
+                #expect(await stage.call(.post, "/v1/login", body).status == 429, "\(name)")
+            }
+            let bert = try await Self.logIn(stage, .call, "by-both", "bert")
+            #expect(bert != nil)
+        }
+    }
+
+    @Test("the label of the page promises what the client takes, and confirmed addresses alone")
+    func labels() async throws {
+        try await Self.with { stage in
+            for (client, label) in [
+                ("by-username", ">Username<"), ("by-email", ">Confirmed e-mail address<"),
+                ("by-both", ">Username or confirmed e-mail address<"),
+            ] {
+                let page = try await HostedLogin(stage: stage).page(
+                    Browser(stage), ["client_id": client, "scope": "openid"])
+                #expect(page.answer.text.contains(label), "\(client)")
+            }
+        }
+    }
+
+    @Test("login_names is both at first, is one of three words, and never null")
+    func member() async throws {
+        try await Self.with { stage in
+            #expect(await stage.admin(.get, "/admin/v1/clients/mobile").string("login_names") == "both")
+            #expect(await stage.admin(.get, "/admin/v1/clients/by-email").string("login_names") == "email")
+            for value in ["\"telephone\"", "null", "[]"] {
+                let answer = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"login_names":\#(value)}"#)
+                #expect(answer.status == 400 && answer.text.contains("login_names"), "\(answer.text)")
+            }
+        }
+    }
+}

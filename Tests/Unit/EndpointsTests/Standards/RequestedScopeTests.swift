@@ -1,0 +1,80 @@
+import HTTP
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// Scope tokens that a client does not have: an authorization request may name them, and does not get them (OpenID Connect Core
+/// section 3.1.2.1, RFC 6749 section 3.3).
+@Suite struct RequestedScopeTests {
+    @Test(
+        "an authorization request gets what the client can have of its scope, and the answer says what",
+        arguments: [
+            ("openid offline_access", "openid"), ("address openid admin email", "openid email"),
+            ("read admin", "read"), ("openid openid groups", "openid"),
+        ])
+    func authorization(requested: String, granted: String) async throws {
+        try await HostedLogin.with { login in
+            let answer = await login.exchange(try await login.code(nil, ["scope": requested]))
+            #expect(answer.status == 200 && answer.string("scope") == granted, "\(answer.text)")
+            let access = try Answer.claims(of: try #require(answer.string("access_token")))
+            #expect(access.string("scope") == granted)
+            #expect((answer.string("id_token") != nil) == granted.hasPrefix("openid"))
+            let refreshed = await login.stage.refresh(answer.string("refresh_token") ?? "")
+            #expect(refreshed.string("scope") == granted)
+        }
+    }
+
+    @Test("a pushed request, a device's and a backend's are treated alike; none of them gets nothing for its words")
+    func otherRequests() async throws {
+        try await HostedLogin.with { login in
+            let form = HostedLogin.parameters(["scope": "openid admin"])
+            let pushed = await login.stage.form("/oauth/par", Browser.encoded(form))
+            let uri = try #require(pushed.string("request_uri"), "\(pushed.text)")
+            let next = await Browser(login.stage).get("/oauth/authorize?client_id=shop&request_uri=\(uri)")
+            #expect(next.field("Location")?.contains("/login?r=") == true)
+        }
+        try await DeviceLogin.with { stage, phone in
+            let login = try await DeviceLogin(stage, scope: "read+offline_access")
+            try await login.approve(phone)
+            #expect(await login.collect().string("scope") == "read")
+            let unknown = await stage.form("/oauth/device_authorization", "client_id=tv&scope=openid+offline_access")
+            #expect(unknown.status == 400 && unknown.string("error") == "invalid_scope", "\(unknown.text)")
+        }
+        try await BackchannelLogin.with { stage, basic, phone in
+            let login = try await BackchannelLogin(stage, basic, "scope=write+openid+read&login_hint=anna")
+            try await login.approve(phone)
+            #expect(await login.collect().string("scope") == "openid read")
+            _ = await stage.admin(.patch, "/admin/v1/clients/shop", #"{"scope":"read"}"#)
+            let unknown = await BackchannelLogin.request(stage, basic, "scope=openid+read&login_hint=anna")
+            #expect(unknown.status == 400 && unknown.string("error") == "invalid_scope", "\(unknown.text)")
+        }
+    }
+
+    @Test("a client that has no scope cannot be asked for one, and none is an error that goes to the client")
+    func nothingKnown() async throws {
+        try await HostedLogin.with { login in
+            for (scope, requested) in [("", "openid"), ("read", "openid profile")] {
+                let changed = await login.stage.admin(.patch, "/admin/v1/clients/shop", #"{"scope":"\#(scope)"}"#)
+                #expect(changed.status == 200)
+                let answer = try Redirect(await Browser(login.stage).get(HostedLogin.url(["scope": requested])))
+                #expect(answer["error"] == "invalid_scope" && answer["state"] == "a b&c=d")
+            }
+        }
+    }
+
+    @Test("blanks around the scope of a client do not count; a blank too many in its middle is an error")
+    func blanks() async throws {
+        try await EndpointsFixture.with { stage in
+            let made = await stage.admin(
+                .post, "/admin/v1/clients",
+                #"{"client_id":"c","scope":"  openid email \n","remote_scope":"\topenid "}"#)
+            #expect(made.status == 201, "\(made.text)")
+            #expect(made.string("scope") == "openid email" && made.string("remote_scope") == "openid")
+            let blank = await stage.admin(.patch, "/admin/v1/clients/c", #"{"scope":" "}"#)
+            #expect(blank.status == 200 && blank.string("scope")?.isEmpty == true)
+            let inner = await stage.admin(.patch, "/admin/v1/clients/c", #"{"scope":"openid  email"}"#)
+            #expect(inner.status == 400 && inner.string("code") == "invalid_scope")
+        }
+    }
+}
