@@ -52,6 +52,17 @@ import Testing
         }
     }
 
+    @Test("no check joins a session whose mode asks for the user") func guardedSession() async throws {
+        try await HostedLogin.with(Self.shared) { login in
+            let browser = browser(login)
+            let changes = Self.unnamed.merging(["authentication_mode": "PASSWORD"]) { $1 }
+            let first = try Tokens(await login.exchange(try await login.code(browser), changes))
+            login.stage.moveClock(to: 900)
+            let answer = await login.exchange(try await silent(browser), Self.unnamed)
+            #expect(answer.status == 200 && answer.string("session_id") != first.sessionID, "\(answer.text)")
+        }
+    }
+
     @Test(
         "what asks for more keeps a session of its own",
         arguments: [

@@ -169,6 +169,20 @@ import Testing
         }
     }
 
+    @Test("a browser that answers without the user changes no mode", arguments: ["BIOMETRIC", "NO"])
+    func aSilentAnswerChangesNoMode(_ mode: String) async throws {
+        try await HostedLogin.with(Self.shared) { hosted in
+            let browser = Browser(hosted.stage)
+            let app = try await GuardedApp(hosted, browser: browser)
+            hosted.stage.moveClock(to: 600)
+            let silent = try Redirect(await browser.get(HostedLogin.url(["scope": "openid read account"])))
+            let answer = await app.goOn(try #require(silent["code"]), ["authentication_mode": mode])
+            #expect(answer.status == 200, "\(answer.text)")
+            #expect((answer.string("session_id") == app.tokens.sessionID) == (mode == "BIOMETRIC"))
+            #expect(await app.ending() == (mode == "BIOMETRIC" ? nil : "replaced"))
+        }
+    }
+
     @Test("a login with a phone never continues a session") func aPhoneBeginsAnew() async throws {
         try await PhonePageFixture.with { page, phone in
             let hosted = page.hosted

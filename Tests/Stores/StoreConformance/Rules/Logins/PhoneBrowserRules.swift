@@ -92,15 +92,17 @@ extension Store {
 
     /// A login that the session of the browser has answered.
     private func answered(
-        by phoneLogin: Identifier<Session>?, _ browser: Session
+        by phoneLogin: Identifier<Session>?, _ browser: Session, joining joined: Session? = nil
     ) async throws -> (id: Identifier<Session>, code: [UInt8]) {
         let id = Fixture.sessionID()
         let code = id.bytes + id.bytes
         let done: Void? = try await approveLogin(
             by: .user(browser.userID), clientID: "web", using: nil, browser: browser.id
         ) { approval in
+            var request = phoneLogin == nil ? Self.authorization : Self.byPhone
+            request.joinedSession = joined?.id.description
             var login = Login(
-                id: id, request: phoneLogin == nil ? Self.authorization : Self.byPhone, userID: browser.userID,
+                id: id, request: request, userID: browser.userID,
                 methods: phoneLogin == nil ? ["pwd"] : [LoginSession.authenticationMethod],
                 authenticatedAt: Fixture.start, epoch: 1, browserSession: browser.id, codeHash: code,
                 codeExpiresAt: Fixture.start + .seconds(60), startedAt: Fixture.start)
@@ -109,6 +111,16 @@ extension Store {
         }
         #expect(done != nil)
         return (id, code)
+    }
+
+    /// Uses a code that the phone login has answered for tokens of a session that lived before.
+    fileprivate func join(_ session: Session, _ known: PhoneBrowser) async throws {
+        let answered = try await answered(by: known.first.id, known.browser, joining: session)
+        let isDone = try await exchangeCode(answered.code, deviceID: "d-9") { exchange in
+            exchange.login.codeUsedAt = Fixture.start
+            return true
+        }
+        #expect(isDone == true)
     }
 
     fileprivate func exchanged(
@@ -172,6 +184,13 @@ let phoneBrowserRules: [StoreRule] = [
             #expect(try await store.takes(known.waiting) == false)
             #expect(try await store.loginSession(.id(known.first.id))?.history == .loggedOut)
         }
+    },
+    StoreRule("a code that has joined another session keeps back no end of its phone login") { store in
+        let known = try await store.givenPhoneBrowser()
+        try await store.join(known.typed, known)
+        try await store.end(known.second, .notMe)
+        for session in known.byPhone { #expect(try await store.reason(session) == .notMe) }
+        #expect(try await store.reason(known.typed) == nil)
     },
     StoreRule("an app's own end spares the others, and the login is logged in until the last one") { store in
         let known = try await store.givenPhoneBrowser()
