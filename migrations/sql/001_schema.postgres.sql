@@ -322,7 +322,7 @@ CREATE TABLE logins (
     ping_seconds bigint, -- of the bond 'ping'
     second_factor text, -- 'required' or 'not_required'; null: as the session of the phone
     browser bytea, -- SHA-256 of the cookie of the browser; null: there is none
-    known_users text, -- list: the users whose phones have let the device in before
+    known_users text, -- list: the users that have let the device in before, by their phones
     announce_info text, -- JSON
     session_info text, -- JSON
     scan_handle bytea, -- 8 random bytes, in the picture, the link and the push

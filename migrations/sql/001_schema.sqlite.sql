@@ -317,7 +317,7 @@ CREATE TABLE logins (
     ping_seconds INTEGER, -- of the bond 'ping'
     second_factor TEXT, -- 'required' or 'not_required'; null: as the session of the phone
     browser BLOB, -- SHA-256 of the cookie of the browser; null: there is none
-    known_users TEXT, -- list: the users whose phones have let the device in before
+    known_users TEXT, -- list: the users that have let the device in before, by their phones
     announce_info TEXT, -- JSON
     session_info TEXT, -- JSON
     scan_handle BLOB, -- 8 random bytes, in the picture, the link and the push

@@ -126,7 +126,7 @@ extension Endpoints {
         return cookie.map(services.loginSessions.device(ofBrowser:)) ?? KnownDevice()
     }
 
-    /// Lets the browser be known to the user by whose phone it was let in. Without it, as when the database is away for a moment,
+    /// Lets the browser be known to the user that let it in by phone. Without it, as when the database is away for a moment,
     /// the login has succeeded all the same.
     private func remember(
         _ login: LoginSession, in visit: LoginVisit, _ call: Call, _ response: inout Response

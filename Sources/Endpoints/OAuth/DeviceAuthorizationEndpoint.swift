@@ -32,7 +32,7 @@ extension Endpoints {
             opening.returnURI = uri
         }
         opening.userAgent = try call.onlyField("User-Agent")
-        // The key of an earlier session proves the device, whose identifier anyone can name.
+        // The key of an earlier session proves the device, because anyone can name its identifier.
         let proof = try keyProof(call)
         opening.device.keyThumbprint = proof?.keyThumbprint
         var origin = call.origin

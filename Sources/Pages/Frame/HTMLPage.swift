@@ -7,7 +7,7 @@ public protocol HTMLPage: Sendable {
 }
 
 extension HTMLPage {
-    /// The page as a response with the fields of `PageHeaders`, whose body `PagePath.place` completes.
+    /// The page as a response with the fields of `PageHeaders`. `PagePath.place` completes its body.
     ///
     /// - Parameter targets: where the answers to the forms of this page may redirect to: the validated redirect URI of the
     ///   request, and the hops that its client registered.

@@ -12,7 +12,7 @@ public struct KnownDevice: Hashable, Sendable {
 }
 
 extension LoginSessionService {
-    /// The largest number of users by whose phones one browser is known.
+    /// The largest number of users that one browser is known to.
     static let knownUsersMax = 4
 
     /// The sessions by which a device is known, one for each user, and the settings of the moment.

@@ -28,7 +28,7 @@ extension HostedLoginService.Authentication {
         }
     }
 
-    /// The method of the login; nil for a session, whose methods `Session.authentication` compares.
+    /// The method of the login; nil for a session, because `Session.authentication` compares its methods.
     var method: Client.LoginMethod? {
         switch self {
         case .password: .password

@@ -26,7 +26,7 @@ public struct AuthorizationRequest: Codable, Hashable, Sendable {
     /// The text that the ID token repeats.
     public var nonce: String?
     /// The PKCE challenge of the method `S256` (RFC 7636): 43 characters of base64url; nil for a request with a nonce of a
-    /// client whose PKCE is optional.
+    /// client with optional PKCE.
     public var codeChallenge: String?
     /// The thumbprint of the key to which the code is bound (RFC 9449 section 10).
     public var keyThumbprint: String?

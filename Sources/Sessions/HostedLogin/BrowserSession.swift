@@ -126,7 +126,7 @@ extension RefreshPolicy {
             at: now)
     }
 
-    /// Whether the session of a browser may answer by that phone at `now`: a phone that is gone or silent lets nobody in.
+    /// Whether the session of a browser may answer by that phone at `now`: a phone that is gone or silent lets no browser in.
     public func answers(_ phone: BrowserPhone, at now: Instant) -> Bool {
         guard phone.login.isLoggedIn else { return phone.login.hasLetIn }
         if ending(of: phone.phone, at: now) != nil { return false }

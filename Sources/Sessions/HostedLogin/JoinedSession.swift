@@ -1,4 +1,4 @@
-// A request with `prompt=none` whose client lives in the browser already: some libraries send one each quarter of an hour, to see
+// A request with `prompt=none` of a client that lives in the browser: some libraries send one each quarter of an hour, to see
 // whether the user is still there. Its tokens belong to the session that lives there, because a new session for each would fill
 // the list of the user's devices.
 
@@ -13,7 +13,7 @@ extension AuthorizationRequest {
 extension LoginApproval {
     /// Notes in `kept` the latest session of the client that lives in the browser and grants what `kept` asks for, if there is one.
     /// An answer by a phone joins no session but one which this phone has let in, because that ends with the phone as well. A mode
-    /// other than `NO` asks for the user, who is not asked here.
+    /// other than `NO` asks for the user, and this request does not.
     func noteSessionToJoin(
         in kept: inout AuthorizationRequest, of request: AuthorizationRequest, letInBy phoneLogin: LoginSession?,
         by policy: RefreshPolicy, at now: Instant

@@ -202,7 +202,7 @@ public struct LoginSession: Hashable, Sendable, Identifiable {
     public let secondFactor: SecondFactorRule?
     /// SHA-256 of the flow cookie of the browser; nil: there is no browser.
     public let browser: [UInt8]?
-    /// The users whose phones have let the device in before, as it has proved. For every other user it is unknown, and takes a
+    /// The users that let the device in before by phone, as it has proved. For every other user it is unknown, and takes a
     /// second factor.
     public let knownUsers: [Identifier<User>]
     /// What the client has asked for.

@@ -46,10 +46,10 @@ extension LoginSessionService {
     }
 }
 
-// The page to which the URL of a web nonce leads (AppLogin): it signs the browser in, whose session then answers the request of
+// The page to which the URL of a web nonce leads (AppLogin): it signs the browser in. Its session then answers the request of
 // the client.
 extension LoginSessionService {
-    /// An approved login of an app whose browser has not been signed in yet.
+    /// An approved login of an app that has signed no browser in yet.
     public struct AppVisit: Sendable {
         /// The account of the phone.
         public let user: User
@@ -105,7 +105,7 @@ extension LoginSessionService {
 }
 
 extension PageCollection {
-    /// Lets the login of an app be collected by a browser. The code of its row is handed to nobody: the client asks for one of
+    /// Lets the login of an app be collected by a browser. The code of its row is never handed out: the client asks for one of
     /// its own.
     fileprivate mutating func signIn(
         _ collecting: PageCollecting, nonceHash: [UInt8]

@@ -9,7 +9,7 @@ extension LoginSessionService {
 
     /// The URL to which the app leads the user of its own device, once that user has approved a login by a link: the page of the
     /// browser that waits, or the return URI of the app that waits, with the token. Nil for every other login. The phone alone gets
-    /// it, so that whoever sent the link cannot finish the login.
+    /// it, so that the sender of the link cannot finish the login.
     public func returnURL(of login: LoginSession) -> String? {
         guard login.claim?.arrival == .linked, login.state == .active, login.history == .fail else { return nil }
         let token = context.loginCodes.token(.back, of: login.id)

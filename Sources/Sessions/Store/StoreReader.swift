@@ -115,7 +115,7 @@ public protocol StoreReader {
     /// The logins on the page whose sessions belong to that session of a browser.
     func logins(inBrowser id: Identifier<Session>) -> Answer<[Login]>
 
-    /// The logins on the page whose codes have continued that session, in the order of their ids.
+    /// The logins on the page that have continued that session by their codes, in the order of their ids.
     func logins(continuing id: Identifier<Session>) -> Answer<[Login]>
 
     /// The logins on the page that the session of a browser has answered by that login with a phone.

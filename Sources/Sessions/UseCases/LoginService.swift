@@ -212,7 +212,7 @@ extension SessionOpening {
     struct Authentication {
         /// When the user authenticated.
         let at: Instant
-        /// Whether it was for this login, and not for an earlier one whose session of a browser has answered.
+        /// Whether it was for this login, and not for an earlier one that the session of a browser has answered for.
         let isOfThisLogin: Bool
         /// When a new session counts as started.
         let sessionStart: Instant

@@ -7,7 +7,7 @@ extension SessionOpening {
     /// - `previous` is the session of the same user, client and device, because the store found it by these.
     /// - A device key could resume it now: it has not ended, its provider confirms it, and the proof of possession is of its
     ///   key, if it has one.
-    /// - It depends on no phone, whose bond a login would pass by.
+    /// - It depends on no phone, because a login would pass by the bond.
     /// - Its mode stays, or the user has just proved to be there, in the session or by this login.
     /// - The request brings no other keys, and asks for no scope or resource beyond those of the session.
     ///

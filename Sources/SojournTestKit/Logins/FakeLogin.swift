@@ -20,7 +20,7 @@ struct FakeLogin {
     var id: String
     var kind = "device"
     var request = TestLoginRequest()
-    /// The users whose phones have let the device in before.
+    /// The users that have let the device in before, by their phones.
     var knownUsers: Set<String> = []
     var startedAt: Int64
     var inputUntil: Int64

@@ -151,7 +151,7 @@ extension FakeServer.World {
         return Data(answer.body)
     }
 
-    /// The users whose phones have let that device in, unless the end of its session says that it may be another person's.
+    /// The users that let that device in by phone, unless the end of its session says that it may be another person's.
     func users(knowing device: String?, at now: Int64) -> Set<String> {
         let ends = ["logged_out", "replaced", "idle_expired", "max_lifetime_reached", "parent_ended", "presence_lost"]
         var known: Set<String> = []

@@ -2,7 +2,7 @@ public import Foundation
 import SojournClient
 
 /// The device that wants to be logged in (RFC 8628). Its client is made at the first login: `test-device`, or `test-backend` with a
-/// secret for requests whose JSON only a client may send that proves itself.
+/// secret for requests with JSON that only a client may send that proves itself.
 extension LocalServer {
     /// Requests a login, as a device without a browser does. `push` of the result is empty, because no backend has asked.
     public func requestLogin(_ request: TestLoginRequest = TestLoginRequest()) async throws -> TestLogin {

@@ -23,7 +23,7 @@ struct LoginModel: Equatable {
 
     let bond: LoginBond
     let isFactorRequired: Bool
-    /// The users whose phones have let the device in before.
+    /// The users that have let the device in before, by their phones.
     let knownTo: Set<Int>
     /// Whether the phone can lead back to the device after a link.
     let leadsBack: Bool

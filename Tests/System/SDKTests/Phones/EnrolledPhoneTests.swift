@@ -24,7 +24,7 @@ struct EnrolledPhoneTests {
             clock: clock)
     }
 
-    /// The clock of a device whose wall is wrong.
+    /// The clock of a device with a wrong wall time.
     private struct WrongClock: ClientClock {
         let error: Int64
         var wallSeconds: Int64 { SystemClock().wallSeconds + error }

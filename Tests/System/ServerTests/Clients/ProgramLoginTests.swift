@@ -13,7 +13,7 @@ import Testing
     ), .timeLimit(.minutes(10)))
 struct ProgramLoginTests {
     private static let light = ["streamlit", "synapse", "django", "dovecot"]
-    /// Those whose installations have up to seven gigabytes.
+    /// Those with installations of up to seven gigabytes.
     private static let heavy = ["jupyterhub", "pgadmin", "superset", "mlflow", "open_webui", "roundcube"]
 
     @Test(

@@ -51,7 +51,7 @@ struct CoreFileTests {
             && exec setpriv --reuid=65534 --regid=65534 --clear-groups ./sojourn "$@"
             """
         let process = try await serve(folder, geteuid() == 0 ? change : Self.allow)
-        // The kernel gives the files of a process whose memory is private to root.
+        // The kernel gives the files of a process with private memory to root.
         for file in ["mem", "environ", "maps"] {
             var status = stat()
             #expect(stat("/proc/\(process.pid)/\(file)", &status) == 0 && status.st_uid == 0, "\(file)")

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("no check joins a session whose mode asks for the user") func guardedSession() async throws {
+    @Test("no check joins a session with a mode that asks for the user") func guardedSession() async throws {
         try await HostedLogin.with(Self.shared) { login in
             let browser = browser(login)
             let changes = Self.unnamed.merging(["authentication_mode": "PASSWORD"]) { $1 }
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("a repeated exchange whose answer was lost gets the tokens of the session again")
+    @Test("an exchange that is repeated because its answer was lost gets the tokens of the session again")
     func lostAnswer() async throws {
         try await HostedLogin.with(Self.shared) { login in
             let browser = browser(login)

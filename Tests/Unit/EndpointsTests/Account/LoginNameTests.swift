@@ -16,7 +16,7 @@ struct LoginNameTests {
 
     private static let clients = ["username": "by-username", "email": "by-email", "both": "by-both"]
 
-    /// Gives `body` a server with anna, whose address is verified, bert, whose address is not, and a client for each rule.
+    /// Gives `body` a server with anna with a verified address, bert with an unverified one, and a client for each rule.
     private static func with(_ body: (EndpointsFixture) async throws -> Void) async throws {
         try await EndpointsFixture.with { stage in
             for (names, id) in clients {
@@ -99,7 +99,7 @@ struct LoginNameTests {
         }
     }
 
-    @Test("an address of two users logs nobody in, a username wins over an address, and an unverified one stays bare")
+    @Test("an address of two users logs neither in, a username wins over an address, and an unverified one stays bare")
     func ambiguity() async throws {
         try await Self.with { stage in
             let other = "another horse battery"

@@ -10,7 +10,7 @@ import Testing
     private static let scope = ["scope": "openid read account"]
     private static let shared = #","browser_session":"shared""#
 
-    /// An app in the mode `BIOMETRIC` whose presence key has signed.
+    /// An app in the mode `BIOMETRIC`. Its presence key has signed.
     private struct GuardedApp {
         let hosted: HostedLogin
         let finger = ProvingDevice(.eddsa)

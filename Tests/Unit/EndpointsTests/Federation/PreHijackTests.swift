@@ -132,7 +132,7 @@ struct PreHijackTests {
         }
     }
 
-    @Test("Nobody takes a name that looks like a mailbox", arguments: ["@", "\u{FF20}", "\u{FE6B}", "@\u{338}"])
+    @Test("No user takes a name that looks like a mailbox", arguments: ["@", "\u{FF20}", "\u{FE6B}", "@\u{338}"])
     func chosenNames(_ sign: String) async throws {
         try await EndpointsFixture.withAnonymousUsers { stage in
             let name = "victim\(sign)corp.example"

@@ -184,7 +184,7 @@ struct AppLoginTests {
     }
 
     @Test(
-        "there is a URL only for a client whose login a page can start",
+        "there is a URL only for a client that lets a page start its login",
         arguments: [
             #","initiate_login_uri":null"#, #","browser_session":"none""#, #","login_methods":null"#,
         ])

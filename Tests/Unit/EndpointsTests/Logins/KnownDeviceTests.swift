@@ -17,7 +17,7 @@ struct KnownDeviceTests {
         return try await DeviceLogin(stage, more, fields: fields)
     }
 
-    /// Lets the device in, whose phone is asked for a second factor, or is not.
+    /// Lets the device in. The phone is asked for a second factor, or is not.
     private func letIn(
         _ login: DeviceLogin, _ phone: Tokens, by device: ProvingDevice?, isAsked: Bool,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -182,7 +182,7 @@ struct KnownDeviceTests {
             try await letIn(hosted, browser, phone, isAsked: true)
             try await letIn(hosted, browser, phone, isAsked: false)
             try await letIn(hosted, other, phone, isAsked: true)
-            // A cookie that this server has not made, or whose parts were exchanged, shows nothing.
+            // A cookie that this server has not made, or with exchanged parts, shows nothing.
             let value = try #require(browser.cookies[Self.cookie])
             let parts = value.split(separator: ".").map(String.init)
             let strange = try #require(other.cookies[Self.cookie]?.split(separator: ".").last)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Endpoints
 
-/// A server whose issuer is `https://login.example/auth`, behind a proxy that shows nothing of it outside `/auth/` but the
+/// A server with the issuer `https://login.example/auth`, behind a proxy that shows nothing of it outside `/auth/` but the
 /// documents at the root of the host. The proxy removes the path from requests, or passes them on as they are.
 private final class ProxiedBrowser {
     static let host = "https://login.example"

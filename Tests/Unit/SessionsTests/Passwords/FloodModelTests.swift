@@ -134,7 +134,7 @@ import Testing
         #expect(successes["known", default: 0] >= 95, "\(successes)")
     }
 
-    @Test("Right logins succeed beside sessions whose passwords come on and on")
+    @Test("Right logins succeed beside sessions that send passwords on and on")
     func secrets() {
         let flood = Self.flood(200) { Self.login("10.0.\($0 % 50).1", .secret(of: Self.user(100 + $0 % 20))) }
         let successes = Self.succeeding(Self.right + flood)

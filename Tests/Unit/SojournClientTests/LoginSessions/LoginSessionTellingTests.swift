@@ -121,7 +121,7 @@ struct LoginSessionTellingTests {
             ])
     }
 
-    @Test("an attempt whose prompt is still shown does not succeed, because nothing was sent") func unsent()
+    @Test("an attempt with its prompt still shown does not succeed, because nothing was sent") func unsent()
         async throws
     {
         let phone = try await Phone.signedIn(mode: .biometric)
@@ -186,7 +186,7 @@ struct LoginSessionTellingTests {
         #expect(call.error == nil && session.status == LoginStatus(.active))
     }
 
-    @Test("an AppLogin whose answer was lost gets its backend access later, and is told then") func lostAppLogin()
+    @Test("an AppLogin that lost its answer gets its backend access later, and is told then") func lostAppLogin()
         async throws
     {
         let phone = try await Phone.signedIn()

@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A client whose users do not stay logged in: a login gives one access token, and nothing renews its session.
+/// A client without users that stay logged in: a login gives one access token, and nothing renews its session.
 struct SingleTokenTests {
     static let ways: [SojournConfiguration.Renewal] = [.refreshToken, .boundRefreshToken, .deviceKey]
 

@@ -49,7 +49,7 @@ extension LoginSessionWorld {
         if machine.status.history == .aborted, isClaimant,
             login.history == .loggedIn || login.history == .loggedInOneShot
         {
-            violation = "the phone says that nobody was let in"
+            violation = "the phone says that no device was let in"
         }
         if login.wrongFactors > factors.count(where: { !$0 }) { violation = "an attempt counts twice" }
         let isProving = running.keys.contains { if case .prove = $0 { true } else { false } }

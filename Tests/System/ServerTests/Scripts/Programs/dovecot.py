@@ -1,4 +1,4 @@
-"""Dovecot (Debian's dovecot-imapd), whose users log in with access tokens of the server, each of which it introspects."""
+"""Dovecot (Debian's dovecot-imapd): its users log in with access tokens of the server, and it introspects each."""
 
 import os
 import pathlib

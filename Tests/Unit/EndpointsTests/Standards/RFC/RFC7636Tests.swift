@@ -9,7 +9,7 @@ import Testing
 @Suite struct RFC7636Tests {
     private static let none: [String: String?] = ["code_challenge": nil, "code_challenge_method": nil]
 
-    /// A server with the confidential client `shop`, whose PKCE is optional, and its secret.
+    /// A server with the confidential client `shop`, its optional PKCE and its secret.
     private func withOptional(
         _ more: String = "", _ body: (HostedLogin, _ basic: String) async throws -> Void
     ) async throws {
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("a client whose PKCE is optional logs in with a nonce alone, which its ID token repeats")
+    @Test("a client with optional PKCE logs in with a nonce alone, which its ID token repeats")
     func nonceAlone() async throws {
         try await withOptional { login, basic in
             let code = try await login.code(nil, Self.none)
