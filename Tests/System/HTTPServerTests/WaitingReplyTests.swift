@@ -64,10 +64,10 @@ import Testing
                 #expect(server.server.statistics.bufferedBytes >= number * 55_000)
             }
             while waiting.count < 6 {
+                let known = server.server.statistics
                 let one = try await client(address)
                 try await one.send(request)
                 waiting.append(one)
-                let known = server.server.statistics
                 try await wait("a place or a refusal") {
                     server.server.statistics.streaming > known.streaming
                         || (server.server.statistics.reached[.bufferedBytes] ?? 0) > 0
