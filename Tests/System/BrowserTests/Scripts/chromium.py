@@ -7,6 +7,7 @@ import time
 import urllib.parse
 
 from selenium import webdriver
+from selenium.webdriver.common.by import By
 
 
 class Site:
@@ -155,6 +156,28 @@ class Browser:
     def messages(self):
         """What the browser told about pages and requests since the last call."""
         return [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+
+    def by(self, selector):
+        """The first element of a selector."""
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def text(self):
+        """The text of the page."""
+        return self.by("body").text
+
+    @staticmethod
+    def gone(element):
+        """Whether the document of the element was left."""
+        try:
+            return element.is_enabled() is None
+        except Exception:
+            return True
+
+    def press(self, element):
+        """Presses a button and waits for the next document."""
+        old = self.by("html")
+        element.click()
+        self.until("the next page", lambda: self.gone(old))
 
     def until(self, what, condition, seconds=10):
         """Waits until the condition holds."""

@@ -21,10 +21,9 @@ from selenium.webdriver.common.virtual_authenticator import VirtualAuthenticator
 from chromium import Browser
 from provider import Listener, Provider
 from rules import play_rules, rules_of
+from served import CHALLENGE, Server, VERIFIER
 
 program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 PASSWORD = "correct horse battery staple"
 
 

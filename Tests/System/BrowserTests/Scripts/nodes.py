@@ -25,11 +25,10 @@ from selenium.webdriver.common.by import By
 from chromium import Browser
 from provider import Listener
 from rules import play_rules, rules_of
+from served import CHALLENGE, VERIFIER, pass_on
 
 program, phone_program, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 database = sys.argv[4] if len(sys.argv) > 4 else f"sqlite:{folder}/nodes.sqlite"
-VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 PASSWORD = "correct horse battery staple"
 KEY, ROOT_KEY = "k" * 40, secrets.token_hex(32)
 
@@ -105,20 +104,7 @@ class Balancer:
         except OSError:
             return connection.close()
         for source, target in ((connection, upstream), (upstream, connection)):
-            threading.Thread(target=self.copy, args=(source, target), daemon=True).start()
-
-    @staticmethod
-    def copy(source, target):
-        try:
-            while received := source.recv(65536):
-                target.sendall(received)
-        except OSError:
-            pass
-        for end in (source, target):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
+            threading.Thread(target=pass_on, args=(source, target), daemon=True).start()
 
 
 class App:

@@ -18,15 +18,12 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from selenium.webdriver.common.by import By
 
 from chromium import Browser
 from rules import play_rules, rules_of
-from served import Server
+from served import CHALLENGE, Server, VERIFIER, pass_on
 
 PASSWORD = "correct horse battery"
-VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 CALLBACK = "http://127.0.0.1/callback"
 START = "http://127.0.0.1/start"
 # What the manual has operators write; the first location is the path, the others are the root of the host.
@@ -98,20 +95,6 @@ class Nginx:
             self.process = None
 
 
-def pass_on(source, target):
-    """Passes bytes on until the source ends."""
-    try:
-        while data := source.recv(65536):
-            target.sendall(data)
-    except OSError:
-        pass
-    for end in (source, target):
-        try:
-            end.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-
-
 folder = tempfile.TemporaryDirectory()
 nginx = Nginx(folder.name)
 strips = sys.argv[2] == "strips"
@@ -121,29 +104,12 @@ server = Server(program, folder.name, "--issuer", issuer)
 nginx.start(server, strips)
 browser = Browser()
 driver = browser.driver
+by, text = browser.by, browser.text
 tokens = {}
 
 
-def by(selector):
-    return driver.find_element(By.CSS_SELECTOR, selector)
-
-
-def text():
-    return by("body").text
-
-
 def press(selector):
-    """Presses a button and waits for the next document."""
-    old = by("html")
-    by(selector).click()
-    browser.until("the next page", lambda: gone(old))
-
-
-def gone(element):
-    try:
-        return element.is_enabled() is None
-    except Exception:
-        return True
+    browser.press(by(selector))
 
 
 def log_in():

@@ -4,7 +4,6 @@ pictures are made and thrown away, as the test does.
 The pages are those of a real server, in Chromium. Each picture has at most 255 colors and 60 KiB."""
 
 import base64
-import hashlib
 import json
 import os
 import pathlib
@@ -21,10 +20,9 @@ from selenium.webdriver.common.by import By
 
 import served
 from chromium import Browser
+from served import CHALLENGE, Server
 
 PASSWORD = "correct horse battery"
-VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
 CALLBACK = "http://127.0.0.1/callback"
 DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
 BYTES_MAX = 60 * 1024
@@ -112,23 +110,11 @@ server = served.Server(os.path.abspath(sys.argv[1]), folder.name, "--test-clock"
     "SOJOURN_GEO_DATABASE": f"{folder.name}/places.mmdb", "SOJOURN_SERVER_TRUSTED_PROXIES": "127.0.0.1"})
 browser = Browser()
 driver = browser.driver
-
-
-def by(selector):
-    return driver.find_element(By.CSS_SELECTOR, selector)
-
-
-def gone(element):
-    try:
-        return element.is_enabled() is None
-    except Exception:
-        return True
+by = browser.by
 
 
 def press(element):
-    old = by("html")
-    element.click()
-    browser.until("the next page", lambda: gone(old))
+    browser.press(element)
     browser.until("the whole page", lambda: driver.execute_script("return document.readyState") == "complete")
 
 

@@ -2,12 +2,16 @@
 
 import json
 import os
+import socket
 import subprocess
 import time
 import urllib.parse
 import urllib.request
 
 KEY = "sja_" + "A" * 43
+# Those of RFC 7636 appendix B.
+VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 
 class Server:
@@ -49,3 +53,17 @@ class Server:
 
     def admin(self, path, body=None, method=None):
         return self.call(self.private + "/admin/v1" + path, body, method, KEY)
+
+
+def pass_on(source, target):
+    """Passes bytes on from one socket to another until the source ends."""
+    try:
+        while received := source.recv(65536):
+            target.sendall(received)
+    except OSError:
+        pass
+    for end in (source, target):
+        try:
+            end.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass

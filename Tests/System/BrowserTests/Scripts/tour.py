@@ -72,10 +72,7 @@ tour = Tour(os.path.abspath(sys.argv[1]), pathlib.Path(folder.name))
 pictures = sys.argv[2] if len(sys.argv) > 2 else None
 browser = Browser()
 driver = browser.driver
-
-
-def text():
-    return driver.find_element(By.CSS_SELECTOR, "body").text
+text = browser.text
 
 
 def picture(name):

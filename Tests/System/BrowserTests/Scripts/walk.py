@@ -2,8 +2,6 @@
 
 Each function is a rule; its name and docstring say which. They run in this order in one profile of the browser."""
 
-import base64
-import hashlib
 import os
 import sys
 import tempfile
@@ -13,11 +11,9 @@ from selenium.webdriver.common.by import By
 
 from chromium import Browser
 from rules import play_rules, rules_of
-from served import Server
+from served import CHALLENGE, Server, VERIFIER
 
 PASSWORD = "correct horse battery"
-VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
 CALLBACK = "http://127.0.0.1/callback"
 
 
@@ -26,15 +22,8 @@ server = Server(os.path.abspath(sys.argv[1]), folder.name)
 pictures = sys.argv[2] if len(sys.argv) > 2 else None
 browser = Browser()
 driver = browser.driver
+by, text = browser.by, browser.text
 tokens = {}
-
-
-def by(selector):
-    return driver.find_element(By.CSS_SELECTOR, selector)
-
-
-def text():
-    return by("body").text
 
 
 def open_page(path):
@@ -52,17 +41,7 @@ def picture(name):
 
 
 def press(selector):
-    """Presses a button and waits for the next document."""
-    old = by("html")
-    by(selector).click()
-    browser.until("the next page", lambda: gone(old))
-
-
-def gone(element):
-    try:
-        return element.is_enabled() is None
-    except Exception:
-        return True
+    browser.press(by(selector))
 
 
 def log_in(password=PASSWORD):

@@ -2,8 +2,6 @@
 
 Each function is a rule; its name and docstring say which. Each begins without cookies."""
 
-import base64
-import hashlib
 import os
 import sys
 import tempfile
@@ -14,11 +12,9 @@ from selenium.webdriver.common.by import By
 from chromium import Browser
 from provider import Listener
 from rules import play_rules, rules_of
-from served import Server
+from served import CHALLENGE, Server, VERIFIER
 
 PASSWORD = "correct horse battery"
-VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
 
 folder = tempfile.TemporaryDirectory()
 server = Server(os.path.abspath(sys.argv[1]), folder.name)
@@ -31,18 +27,11 @@ frames = Listener(lambda path, _: ("text/html", (
     f"<form method=post action='{server.public}/login/password'><input name=username value=anna></form>").encode()))
 browser = Browser()
 driver = browser.driver
-
-
-def by(selector):
-    return driver.find_element(By.CSS_SELECTOR, selector)
+by, text = browser.by, browser.text
 
 
 def has(selector):
     return bool(driver.find_elements(By.CSS_SELECTOR, selector))
-
-
-def text():
-    return by("body").text
 
 
 def picture(name):
@@ -68,17 +57,7 @@ def fill(password=PASSWORD, name="anna"):
 
 
 def press(selector="form[action='/login/password'] button.primary"):
-    """Presses a button and waits for the next document."""
-    old = by("html")
-    by(selector).click()
-    browser.until("the next page", lambda: gone(old))
-
-
-def gone(element):
-    try:
-        return element.is_enabled() is None
-    except Exception:
-        return True
+    browser.press(by(selector))
 
 
 def answer():
@@ -289,7 +268,7 @@ def no_other_site_frames_or_sends_the_page():
     press_form = by("form")
     old = by("html")
     press_form.submit()
-    browser.until("the refusal", lambda: gone(old) and has("main"))
+    browser.until("the refusal", lambda: browser.gone(old) and has("main"))
     assert "another site" in text().lower() or "other site" in text().lower(), text()
 
 
