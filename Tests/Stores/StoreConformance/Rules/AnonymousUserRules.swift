@@ -70,7 +70,8 @@ let anonymousUserRules: [StoreRule] = [
             ended.append(session)
         }
         let (named, renewed, abandoned) = (ended[0].userID, ended[1].userID, ended[2].userID)
-        let busy = StoreBetweenCalls(store: store) { () async throws(StoreError) in
+        let busy = ObservedStore(store) { call async throws(StoreError) in
+            if call != .write { return }
             _ = try await store.updateUser(.id(named)) { $0.user.isAnonymous = false }
             let session = Fixture.session(of: renewed, device: "new")
             _ = try await store.openSession(userID: renewed, clientID: session.clientID, deviceID: "new") {

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Endpoints
+@testable import StoreConformance
 
 /// Which names log in beside a password: the username, and the verified address of one user.
 struct LoginNameTests {
@@ -128,12 +129,12 @@ struct LoginNameTests {
     @Test("each name costs one look-up of a user and one hash, whether it is known or not")
     func oneLookUp() async throws {
         try await Self.with { stage in
-            let store = ReadCountingStore(store: stage.store)
+            let store = ObservedStore(stage.store)
             for name in ["anna", "anna@example.org", "bert@example.org", "nobody", "nobody@example.org", "Ä@ä.example"]
             {
-                let before = store.reads.withLock { $0 }
+                store.forget()
                 _ = try await store.user(name, loggingInBy: .both)
-                #expect(store.reads.withLock { $0 } == before + 1, "\(name)")
+                #expect(store.calls == [.read], "\(name)")
                 let hashes = stage.surroundings.hashes.withLock { $0.count }
                 _ = try await Self.logIn(stage, .call, "by-both", name, password: "wrong horse")
                 #expect(stage.surroundings.hashes.withLock { $0.count } == hashes + 1, "\(name)")

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Endpoints
+@testable import StoreConformance
 
 /// Polls that wait for an event (RFC 8936 section 2.2).
 struct EventStreamPollTests {
@@ -80,7 +81,7 @@ struct EventStreamPollTests {
             let (stage, pauses) = (receiver.stage, Pauses())
             let other = AuditEvent(.eventStreamChanged, at: stage.context.clock.now, by: Origin(actor: "system"))
             try await stage.store.append(Array(repeating: other, count: 4000))
-            let store = ReadCountingStore(store: stage.store)
+            let store = ObservedStore(stage.store)
             // Each second has an event for another receiver.
             let service = pauses.service(of: receiver, over: store) { _ in try? await stage.store.append([other]) }
             let before = stage.surroundings.transactions.load(ordering: .relaxed)
@@ -88,7 +89,7 @@ struct EventStreamPollTests {
             let written = stage.surroundings.transactions.load(ordering: .relaxed) - before - pauses.all.count
             #expect(written <= 2, "\(written)")
             // Twenty pages at the begin, and two reads at each look: the client, and what is new.
-            let reads = store.reads.withLock { $0 }
+            let reads = store.calls.count { $0 == .read }
             #expect(reads <= 25 + 2 * 31, "\(reads)")
         }
     }

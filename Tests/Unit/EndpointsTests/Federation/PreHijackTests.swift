@@ -23,6 +23,11 @@ struct PreHijackTests {
         }
     }
 
+    /// Claims of a provider that says the mailbox is the subject's.
+    private static func claims(of subject: String) -> String {
+        #"{"sub":"\#(subject)","email":"\#(mailbox)","email_verified":true}"#
+    }
+
     /// The victim's first login, by a provider that proves the mailbox.
     private static func victim(_ world: ProviderFixture) async throws -> Tokens {
         let claims =
@@ -265,7 +270,7 @@ struct PreHijackTests {
     func nonVerifyingProvider() async throws {
         try await Self.with { world in
             let stage = world.stage
-            let claims = #"{"sub":"m","email":"\#(Self.mailbox)","email_verified":true}"#
+            let claims = Self.claims(of: "m")
             let stranger = try Tokens(await world.present(try world.other.token(claims), provider: "globex"))
             #expect(await Self.sources(stage, stranger.userID) == ["provider", "provider", nil, "provider"])
             try await Self.expectApart(world, from: stranger.userID)
@@ -283,12 +288,12 @@ struct PreHijackTests {
     func nonVerifyingProviderLater() async throws {
         try await Self.with { world in
             let victim = try await Self.victim(world)
-            let claims = #"{"sub":"m","email":"\#(Self.mailbox)","email_verified":true}"#
+            let claims = Self.claims(of: "m")
             let stranger = try Tokens(await world.present(try world.other.token(claims), provider: "globex"))
             #expect(stranger.userID != victim.userID)
             #expect(await Self.sources(world.stage, victim.userID) == ["proof", "proof", nil, "proof"])
             // A second provider that proves the mailbox does.
-            let token = try world.provider.token(#"{"sub":"x","email":"\#(Self.mailbox)","email_verified":true}"#)
+            let token = try world.provider.token(Self.claims(of: "x"))
             #expect(try Tokens(await world.present(token, provider: "acme-2")).userID == victim.userID)
         }
     }
@@ -299,12 +304,12 @@ struct PreHijackTests {
             let stage = world.stage
             let tokens = try Tokens(await stage.anonymous())
             #expect(await Self.sources(stage, tokens.userID) == ["user", nil, nil, "user"])
-            let token = try world.provider.token(#"{"sub":"v","email":"\#(Self.mailbox)","email_verified":true}"#)
+            let token = try world.provider.token(Self.claims(of: "v"))
             let named = await stage.call(
                 .post, "/v1/me/account", #"{"provider":"acme","id_token":"\#(token)"}"#, bearer: tokens.access)
             #expect(named.status == 200, "\(named.text)")
             #expect(await Self.sources(stage, tokens.userID) == ["proof", "proof", nil, "proof"])
-            let second = try world.provider.token(#"{"sub":"w","email":"\#(Self.mailbox)","email_verified":true}"#)
+            let second = try world.provider.token(Self.claims(of: "w"))
             #expect(try Tokens(await world.present(second, provider: "acme-2")).userID == tokens.userID)
         }
     }

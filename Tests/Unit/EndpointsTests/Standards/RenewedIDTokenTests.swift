@@ -8,6 +8,7 @@ import Telemetry
 import Testing
 
 @testable import Endpoints
+@testable import StoreConformance
 
 /// ID tokens of refreshes (OpenID Connect Core section 12.2) and of the device grant, from the session's row alone.
 @Suite struct RenewedIDTokenTests {
@@ -138,17 +139,19 @@ import Testing
         try await EndpointsFixture.with { stage in
             await Self.widen(stage)
             let tokens = try await stage.logIn()
-            let store = ReadCountingStore(store: stage.store)
+            let store = ObservedStore(stage.store)
             let counting = stage.over(store)
-            func cost(_ more: String) async -> (answer: Answer, calls: [String], transactions: Int, writes: Int) {
+            func cost(
+                _ more: String
+            ) async -> (answer: Answer, calls: [ObservedStore.Call], transactions: Int, writes: Int) {
                 let surroundings = stage.surroundings
                 let before = (
                     surroundings.transactions.load(ordering: .relaxed), surroundings.writes.load(ordering: .relaxed)
                 )
-                store.calls.withLock { $0 = [] }
+                store.forget()
                 let answer = await counting.refresh(tokens.refresh, more: more)
                 return (
-                    answer, store.calls.withLock { $0 }, surroundings.transactions.load(ordering: .relaxed) - before.0,
+                    answer, store.calls, surroundings.transactions.load(ordering: .relaxed) - before.0,
                     surroundings.writes.load(ordering: .relaxed) - before.1
                 )
             }
@@ -158,7 +161,7 @@ import Testing
             let plain = await cost("&id_token=false")
             let full = await cost("")
             #expect(plain.answer.string("id_token") == nil && full.answer.string("id_token") != nil)
-            #expect(full.calls == ["changeSession"] && plain.calls == full.calls)
+            #expect(full.calls == [.changeSession] && plain.calls == full.calls)
             #expect(full.transactions == 1 && full.transactions == plain.transactions)
             #expect(full.writes == 0 && full.writes == plain.writes)
         }

@@ -43,10 +43,8 @@ struct LoginSessionTellingTests {
         return (session, login, recorder)
     }
 
-    @Test("a poll tells that the factor is right, and its answer never comes: the call succeeds as well")
-    func lostForEver() async throws {
-        let phone = try await Phone.signedIn()
-        let (session, _, recorder) = try await awaitingFactor(phone)
+    /// A right factor that a poll has told of, while its answer waits at the gate and is lost beyond.
+    private func lostFactor(_ phone: Phone, _ session: LoginSession) async -> (Call, Gate) {
         let gate = Gate()
         treat(phone, "/second-factor") { request, server, limit throws(TransportFailure) in
             _ = try await server.send(request, within: limit)
@@ -55,6 +53,14 @@ struct LoginSessionTellingTests {
         }
         let call = Call { try await session.enterSecondFactor(password: "pw") }
         await phone.pass("it is told") { session.status == LoginStatus(.active) }
+        return (call, gate)
+    }
+
+    @Test("a poll tells that the factor is right, and its answer never comes: the call succeeds as well")
+    func lostForEver() async throws {
+        let phone = try await Phone.signedIn()
+        let (session, _, recorder) = try await awaitingFactor(phone)
+        let (call, gate) = await lostFactor(phone, session)
         await gate.open()
         await phone.pass("it is over") { call.isOver }
         #expect(call.error == nil && session.status == LoginStatus(.active))
@@ -66,14 +72,7 @@ struct LoginSessionTellingTests {
     func endedMeanwhile() async throws {
         let phone = try await Phone.signedIn()
         let (session, login, recorder) = try await awaitingFactor(phone)
-        let gate = Gate()
-        treat(phone, "/second-factor") { request, server, limit throws(TransportFailure) in
-            _ = try await server.send(request, within: limit)
-            await gate.pass()
-            throw .unreachable("lost")
-        }
-        let call = Call { try await session.enterSecondFactor(password: "pw") }
-        await phone.pass("it is told") { session.status == LoginStatus(.active) }
+        let (call, gate) = await lostFactor(phone, session)
         try await phone.server.cancel(login)
         await phone.pass("the end is told") { session.status.isFinal }
         await gate.open()

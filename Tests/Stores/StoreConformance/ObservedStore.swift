@@ -1,19 +1,39 @@
 import Locks
 import Sessions
 
-/// A store that counts its reads, and notes its calls.
-struct ReadCountingStore: Store {
-    let store: any Store
-    let reads = Locked(0)
-    let calls = Locked<[String]>([])
+/// A store that notes its calls, and on which something can happen before each of them.
+struct ObservedStore: Store {
+    /// The calls of a request, as far as they read or write rows.
+    enum Call: Sendable { case read, write, changeSession, session, catalogue }
 
-    private func note(_ call: String) { calls.withLock { $0.append(call) } }
+    private let store: any Store
+    private let happening: @Sendable (Call) async throws(StoreError) -> Void
+    private let noted = Locked<[Call]>([])
+
+    /// The calls since the beginning, or since `forget`.
+    var calls: [Call] { noted.withLock { $0 } }
+
+    /// A store over another one.
+    ///
+    /// - Parameter happening: runs before each call.
+    init(
+        _ store: any Store, before happening: @escaping @Sendable (Call) async throws(StoreError) -> Void = { _ in }
+    ) {
+        (self.store, self.happening) = (store, happening)
+    }
+
+    /// Begins to note anew.
+    func forget() { noted.withLock { $0 = [] } }
+
+    private func note(_ call: Call) async throws(StoreError) {
+        noted.withLock { $0.append(call) }
+        try await happening(call)
+    }
 
     func read<Outcome: Sendable>(
         _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws(TransactionError) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        reads.withLock { $0 += 1 }
-        note("read")
+        try await note(.read)
         return try await store.read(length, body)
     }
 
@@ -21,7 +41,7 @@ struct ReadCountingStore: Store {
         _ scope: TransactionScope,
         _ body: @escaping @Sendable (any StoreTransaction) throws(TransactionError) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        note("write")
+        try await note(.write)
         return try await store.write(scope, body)
     }
 
@@ -29,12 +49,12 @@ struct ReadCountingStore: Store {
         _ id: Identifier<Session>, _ change: @escaping @Sendable (inout SessionChange) -> Void,
         preparing prepare: () -> Void
     ) async throws(StoreError) -> Bool {
-        note("changeSession")
+        try await note(.changeSession)
         return try await store.changeSession(id, change, preparing: prepare)
     }
 
     func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? {
-        note("session")
+        try await note(.session)
         return try await store.session(id)
     }
 
@@ -45,7 +65,7 @@ struct ReadCountingStore: Store {
     }
 
     func catalogue() async throws(StoreError) -> Catalogue {
-        note("catalogue")
+        try await note(.catalogue)
         return try await store.catalogue()
     }
 
