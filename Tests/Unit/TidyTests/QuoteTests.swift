@@ -46,4 +46,12 @@ struct QuoteTests {
         #expect(paths.count >= 19)
         for path in paths { #expect(blocks.contains(try Self.text(path)), "\(path) is quoted in no article") }
     }
+
+    @Test("the Swift of the README is a part of a snippet that is compiled")
+    func swiftOfTheReadme_isQuoted() throws {
+        let snippet = try Self.text("Tests/Unit/SojournClientTests/Snippets/TenLines.swift")
+        let parts = Self.blocks(try Self.text("README.md")).filter { $0.contains("Sojourn(SojournConfiguration") }
+        #expect(parts.count == 1)
+        for part in parts { #expect(snippet.contains(part)) }
+    }
 }
