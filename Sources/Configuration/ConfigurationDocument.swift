@@ -12,7 +12,7 @@ struct ConfigurationDocument {
         do {
             return ConfigurationDocument(try decoder.decode([String: JSONValue].self, from: Data(text)))
         } catch {
-            throw ConfigurationSyntaxError(error)
+            throw ConfigurationSyntaxError(error, in: text)
         }
     }
 
@@ -69,11 +69,9 @@ extension JSONValue {
 struct ConfigurationSyntaxError: Error {
     let description: String
 
-    init(_ error: any Error) {
+    init(_ error: any Error, in text: [UInt8]) {
         switch error {
-        case DecodingError.dataCorrupted:
-            // FoundationEssentials does not say where.
-            description = "is not JSON5; look for a missing comma, brace or quotation mark"
+        case DecodingError.dataCorrupted: description = SyntaxPosition.problem(in: text)
         default: description = "must hold one object of sections: { server: { … }, … }"
         }
     }

@@ -183,8 +183,8 @@ struct ConfigurationKeyTests {
             ("{limits: {password_hash_width: 0}}", "limits.password_hash_width must be"),
             ("{log: {level: 'INFO'}}", "log.level must be one of \"debug\", \"info\""),
             ("[]", "must hold one object"),
-            ("{log: {level: 'info'}", "is not JSON5"),
-            ("", "is not JSON5"),
+            ("{log: {level: 'info'}", "line 1, column 22: the text ends, and nothing closes the { of line 1, column 1"),
+            ("", "line 1, column 1: the text ends, and holds no object"),
         ])
     func refusals(file: String, expected: String) {
         let lines = Self.problems(file: file)

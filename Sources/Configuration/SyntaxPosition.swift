@@ -1,0 +1,145 @@
+internal import FoundationEssentials
+internal import JSON
+
+/// The place in a text from which on it is no JSON5, which `JSONDecoder` of FoundationEssentials does not say.
+///
+/// The decoder itself is asked: a beginning of the text is still JSON5 if some ending makes it a document. The longest such
+/// beginning is found by bisection, so that a file of a thousand lines takes some fifty questions.
+struct SyntaxPosition: Hashable {
+    /// Counted from one, columns in characters.
+    let line: Int
+    let column: Int
+
+    private init(_ text: ArraySlice<UInt8>) {
+        let newline = UInt8(ascii: "\n")
+        line = text.count { $0 == newline } + 1
+        let start = text.lastIndex(of: newline).map { $0 + 1 } ?? text.startIndex
+        column = String(decoding: text[start...], as: UTF8.self).count + 1
+    }
+
+    /// The reason why `text` is no JSON5, with its place.
+    static func problem(in text: [UInt8]) -> String {
+        let cuts = Beginning.cuts(of: text)
+        // The empty beginning is JSON5, and every beginning of one that is JSON5 is JSON5 as well.
+        var (good, bad) = (0, cuts.count)
+        while bad - good > 1 {
+            let middle = (good + bad) / 2
+            if isBeginning(text, cuts[middle]) { good = middle } else { bad = middle }
+        }
+        let end = cuts[good].length
+        if end < text.count {
+            let rest = text[end...]
+            let blank = rest.prefix { [9, 10, 13, 32].contains($0) }
+            let place = SyntaxPosition(text[..<(blank.count < rest.count ? end + blank.count : end)])
+            return "\(place) is not JSON5; look for a missing comma, colon, brace or quotation mark there or before"
+        }
+        let place = SyntaxPosition(text[...])
+        if let inner = cuts[good].inner.name { return "\(place) the text ends inside of \(inner)" }
+        guard let opening = cuts[good].brackets.last else { return "\(place) the text ends, and holds no object" }
+        let bracket = Character(UnicodeScalar(text[opening]))
+        let start = SyntaxPosition(text[..<opening])
+        return "\(place) the text ends, and nothing closes the \(bracket) of line \(start.line), column \(start.column)"
+    }
+
+    private static func isBeginning(_ text: [UInt8], _ cut: Beginning) -> Bool {
+        let closing = cut.brackets.reversed().map { text[$0] == UInt8(ascii: "{") ? "}" : "]" }.joined()
+        // What stands last may be a value or a comma, a key, or a colon.
+        return ["", ":0", "0"].contains { rest in
+            let decoder = JSONDecoder()
+            decoder.allowsJSON5 = true
+            let whole = Data(text[..<cut.length]) + Data((cut.inner.closing + rest + closing).utf8)
+            return (try? decoder.decode(JSONValue.self, from: whole)) != nil
+        }
+    }
+}
+
+extension SyntaxPosition: CustomStringConvertible {
+    var description: String { "line \(line), column \(column):" }
+}
+
+/// A beginning of a text, with what is open at its end. It is right as far as the text is JSON5, and no further.
+private struct Beginning {
+    /// What the text is inside of, beside brackets.
+    enum Inner {
+        case nothing, doubleQuotes, singleQuotes, lineComment, blockComment
+
+        var closing: String {
+            switch self {
+            case .nothing: ""
+            case .doubleQuotes: "\""
+            case .singleQuotes: "'"
+            case .lineComment: "\n"
+            case .blockComment: "*/"
+            }
+        }
+
+        /// The name of what has no end yet; nil: the end of the text ends it.
+        var name: String? {
+            switch self {
+            case .nothing, .lineComment: nil
+            case .doubleQuotes, .singleQuotes: "quotation marks"
+            case .blockComment: "a comment"
+            }
+        }
+    }
+
+    var length = 0
+    /// The places of the open brackets.
+    var brackets: [Int] = []
+    var inner = Inner.nothing
+
+    /// The beginnings that end between two words or signs, the empty one first.
+    static func cuts(of text: [UInt8]) -> [Beginning] {
+        var cut = Beginning()
+        var cuts = [cut]
+        while cut.length < text.count {
+            cut.take(text)
+            if !(cut.length < text.count && isInside(text, cut.length)) { cuts.append(cut) }
+        }
+        return cuts
+    }
+
+    /// Takes the next sign: a byte, or two that are one sign.
+    private mutating func take(_ text: [UInt8]) {
+        let byte = text[length]
+        let next = length + 1 < text.count ? text[length + 1] : 0
+        let sign = String(decoding: [byte, next], as: UTF8.self)
+        var count = 1
+        switch inner {
+        case .doubleQuotes, .singleQuotes:
+            if byte == UInt8(ascii: "\\") {
+                count = 2
+            } else if byte == UInt8(ascii: inner == .doubleQuotes ? "\"" : "'") {
+                inner = .nothing
+            }
+        case .lineComment: if byte == UInt8(ascii: "\n") { inner = .nothing }
+        case .blockComment: if sign == "*/" { (inner, count) = (.nothing, 2) }
+        case .nothing:
+            switch byte {
+            case UInt8(ascii: "\""): inner = .doubleQuotes
+            case UInt8(ascii: "'"): inner = .singleQuotes
+            case UInt8(ascii: "/") where sign == "//": (inner, count) = (.lineComment, 2)
+            case UInt8(ascii: "/") where sign == "/*": (inner, count) = (.blockComment, 2)
+            case UInt8(ascii: "{"), UInt8(ascii: "["): brackets.append(length)
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): _ = brackets.popLast()
+            default: break
+            }
+        }
+        length = min(length + count, text.count)
+    }
+
+    /// Whether the place is inside of a word, a number or a character.
+    private static func isInside(_ text: [UInt8], _ place: Int) -> Bool {
+        text[place] & 0xC0 == 0x80 || (isOfWord(text[place - 1]) && isOfWord(text[place]))
+    }
+
+    private static func isOfWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), UInt8(ascii: "."),
+            UInt8(ascii: "+"), UInt8(ascii: "-"), 0x80...:
+            true
+        default: false
+        }
+    }
+}
