@@ -234,7 +234,8 @@ public final class Endpoints: Sendable {
             case .user(let demands, let handle): return try await userAnswer(call, demands, handle)
             case .owner(let handle): return try await ownerAnswer(call, handle)
             case .client(let scopes, let handle): return try await clientAnswer(call, scopes, handle)
-            case .admin(let scope, let handle): return try await adminAnswer(call, scope, handle)
+            case .admin(let scope, let other, let handle):
+                return try await adminAnswer(call, [scope, other].compactMap(\.self), handle)
             case .streaming, .openStreaming: return await streamingAnswer(call).head
             }
         } catch let error as ServiceError {

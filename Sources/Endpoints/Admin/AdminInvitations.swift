@@ -16,7 +16,9 @@ extension Endpoints {
         if let problem = try ProfileChange(members).apply(to: &request.profile) { throw problem }
         request.username = try members.string("username")
         if let text = try members.string("user") {
-            guard let user = UserReference(text) else { throw ServiceError.notFound("user") }
+            guard let user = UserReference(text) else {
+                throw members.refused("user", "must be the id of a user, or username:NAME")
+            }
             guard request.username == nil, request.profile == User.Profile() else {
                 throw members.refused("user", "must stand without username and profile: the account has its own")
             }

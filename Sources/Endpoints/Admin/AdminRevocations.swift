@@ -35,7 +35,7 @@ extension Endpoints {
         if wait > .zero {
             found = try await revocations.next(after: place, limit: limit, patience: wait)
             // The admin key is checked again, because it may have been deleted during the wait.
-            _ = try await authenticatedAdmin(call, for: .feed)
+            _ = try await admitted(call, for: [.feed])
         } else {
             found = try await revocations.page(after: place, limit: limit)
         }
@@ -92,7 +92,7 @@ extension Endpoints {
                     page = found
                     // The stream ends when the admin key is no longer valid.
                     if stopwatch() - checkedAt >= Self.trustNanoseconds || isCaughtUp && page.isEmpty {
-                        _ = try await authenticatedAdmin(call, for: .feed)
+                        _ = try await admitted(call, for: [.feed])
                         checkedAt = stopwatch()
                     }
                 } catch { return }

@@ -17,6 +17,7 @@ extension Endpoints {
             known: ProfileChange.names + [
                 "email_verified", "username", "password", "offline_session_max", "claims", "source",
             ])
+        try members.refuseOwnersMembers(in: call)
         var profile = User.Profile()
         if let problem = try ProfileChange(members).apply(to: &profile) { throw problem }
         let user = try await services.administration.createUser(
@@ -55,6 +56,7 @@ extension Endpoints {
             call,
             known: ProfileChange.names + ["email_verified", "username", "offline_session_max", "claims", "source"])
         try members.refuseNull("username", "email_verified")
+        try members.refuseOwnersMembers(in: call)
         let profile = try ProfileChange(members)
         let username = try members.string("username")
         let maximum = try members.change("offline_session_max", members.seconds)
@@ -124,6 +126,14 @@ extension Endpoints {
 }
 
 extension Members {
+    /// Throws if a key without the scope `owner` sets what a user may do: roles in `claims`, and a longer session.
+    fileprivate func refuseOwnersMembers(in call: Call) throws {
+        guard call.adminScope != .owner else { return }
+        for name in ["claims", "offline_session_max"] where contains(name) {
+            throw RequestProblem.insufficientScope([.owner], actor: call.actor, member: name)
+        }
+    }
+
     /// The source of the names and the address in a call of an admin. A backend says `user` if a stranger has chosen them.
     fileprivate func givenSource() throws -> AccountSource {
         enum Given: String, CaseIterable { case admin, user }

@@ -30,14 +30,13 @@ extension Endpoints {
             request.body = Array(json.utf8)
         }
         guard case .route(let route, let parameter) = adminTable.find(request),
-            case .admin(let scope, let handle) = route.handler
+            case .admin(let scope, _, let handle) = route.handler
         else { throw ServiceError.notFound("call") }
-        guard stay.may(scope) else { throw RequestProblem.insufficientScope(scope) }
-        var call = Call(
+        guard stay.may(scope) else { throw RequestProblem.insufficientScope([scope], actor: stay.key.actor) }
+        let call = Call(
             request: request, caller: stay.call.caller, requestID: stay.call.requestID, route: route,
             parameter: parameter)
-        call.actor = stay.call.actor
-        let response = try await handle(self, call)
+        let response = try await handle(self, call.by(stay.call.actor, stay.key.scope))
         return (try? StrictJSON.object(response.body)) ?? [:]
     }
 

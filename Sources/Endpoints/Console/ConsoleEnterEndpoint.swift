@@ -41,7 +41,7 @@ extension Endpoints {
             log(RequestProblem.unknownAdminKey, .unprocessable, call)
             return entryPage(call, transport, destination, .unknownKey)
         }
-        guard key.scope >= .read else { return entryPage(call, transport, destination, .keyOfFeed) }
+        guard key.scope.includes(.read) else { return entryPage(call, transport, destination, .keyWithoutRead) }
         return letIn(key, ownsKey: false, destination, transport)
     }
 
@@ -69,7 +69,7 @@ extension Endpoints {
         let members = try Members(call, known: ["name", "scope"], mayBeMissing: true)
         let now = context.clock.now
         let scope = try members.word("scope", as: AdminKey.Scope.self) ?? .owner
-        guard scope >= .read else { throw members.refused("scope", "must be read, support or owner") }
+        guard scope.includes(.read) else { throw members.refused("scope", "must be read, support or owner") }
         let link = ConsoleSessions.Link(
             keyName: try members.text("name") ?? "console", scope: scope, expiresAt: now + ConsoleSessions.linkLifetime)
         let token = consoleSessions.makeLink(link, at: now, random: context.random)
@@ -116,13 +116,13 @@ extension Endpoints {
 struct ConsoleEntry {
     /// What went wrong.
     enum Message {
-        case pressAgain, unknownKey, keyOfFeed, linkExpired
+        case pressAgain, unknownKey, keyWithoutRead, linkExpired
 
         var status: Status {
             switch self {
             case .pressAgain: .ok
             case .unknownKey: .unprocessable
-            case .keyOfFeed: .forbidden
+            case .keyWithoutRead: .forbidden
             case .linkExpired: .gone
             }
         }

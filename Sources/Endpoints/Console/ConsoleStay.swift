@@ -20,7 +20,7 @@ struct ConsoleStay: Sendable {
     var origin: Origin { call.origin }
 
     /// Whether the key may do what needs `scope`.
-    func may(_ scope: AdminKey.Scope) -> Bool { key.scope >= scope }
+    func may(_ scope: AdminKey.Scope) -> Bool { key.scope.includes(scope) }
 
     /// The hidden fields of forms.
     var form: FormState {
@@ -76,13 +76,12 @@ extension Endpoints {
             guard let key = keys.first(where: { $0.id == id }), key.expiresAt.map({ now < $0 }) ?? true else {
                 continue
             }
-            var call = call
-            call.actor = "admin:\(key.id)"
+            let call = call.by(key.actor, key.scope)
             let names = Dictionary(keys.map { ($0.id, $0.name) }) { first, _ in first }
             let stay = ConsoleStay(
                 key: key, call: call, transport: transport, now: now, keyNames: names, flow: flow)
             guard stay.may(scope) else {
-                log(RequestProblem.insufficientScope(scope), .forbidden, call)
+                log(RequestProblem.insufficientScope([scope], actor: key.actor), .forbidden, call)
                 return ConsoleView(stay, self).refusal(scope).response(.forbidden)
             }
             return try await body(stay)

@@ -226,10 +226,11 @@ extension Endpoints {
         case .unproven(let proof, let withAccessToken):
             Problem(
                 withAccessToken ? .unauthorized : .badRequest, code: proof.code.rawValue, detail: proof.sentence)
-        case .insufficientScope(let scope):
+        case .insufficientScope(let scopes, _, let member):
             Problem(
                 .forbidden, code: "insufficient_scope",
-                detail: "The admin key may not do this: it takes the scope \(scope.rawValue).")
+                detail: "The admin key may not \(member.map { "set \($0)" } ?? "do this"): it takes the scope "
+                    + "\(scopes.map(\.rawValue).joined(separator: " or ")).")
         case .subjectRefused(let reason): Self.problem(.loginRefused(reason))
         case .authorization(let code, let detail): Problem(.badRequest, code: code.rawValue, detail: detail)
         case .refused(_, let problem): Self.problem(problem)

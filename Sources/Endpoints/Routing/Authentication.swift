@@ -16,16 +16,32 @@ extension Endpoints {
             token, as: use, scope: scope, requiresPresence: requiresPresence, from: call.origin)
     }
 
-    /// The admin of the key in the `Authorization` field, as the audit trail names them. On the admin socket no key is needed,
-    /// because a process that can open it can read the database and the root key as well.
-    func authenticatedAdmin(_ call: Call, for scope: AdminKey.Scope) async throws -> String {
-        if call.caller.listener == .adminSocket { return "admin:local" }
+    /// The call with the admin of the key in the `Authorization` field, which has one of the scopes. On the admin socket no key
+    /// is needed, because a process that can open it can read the database and the root key as well.
+    func admitted(_ call: Call, for scopes: [AdminKey.Scope]) async throws -> Call {
+        if call.caller.listener == .adminSocket { return call.by("admin:local", .owner) }
         guard case .bearer(let secret)? = try call.authorization() else { throw RequestProblem.unauthenticated }
         guard let key = try await services.administration.adminKey(for: secret) else {
             throw RequestProblem.unknownAdminKey
         }
-        guard key.scope >= scope else { throw RequestProblem.insufficientScope(scope) }
-        return "admin:\(key.id)"
+        guard scopes.contains(where: key.scope.includes) else {
+            throw RequestProblem.insufficientScope(scopes, actor: key.actor)
+        }
+        return call.by(key.actor, key.scope)
+    }
+}
+
+extension AdminKey {
+    /// The admin as the audit trail and the log name them.
+    var actor: String { "admin:\(id)" }
+}
+
+extension Call {
+    /// The call of an admin.
+    func by(_ actor: String, _ scope: AdminKey.Scope) -> Call {
+        var call = self
+        (call.actor, call.adminScope) = (actor, scope)
+        return call
     }
 }
 

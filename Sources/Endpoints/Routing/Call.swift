@@ -13,8 +13,11 @@ struct Call: Sendable {
     let parameter: String
     /// The path below which the caller sees this server.
     let issuerPath: IssuerPath
-    /// The actor in the audit trail: `user`, `admin:KEY`, `client:ID`.
-    var actor = Origin.userActor
+    /// The actor in the audit trail: `user`, `admin:KEY`, `client:ID`; `unknown` before the proof that a call of admins or clients
+    /// needs.
+    var actor: String
+    /// The scope of the admin key; nil: no admin makes the call.
+    var adminScope: AdminKey.Scope?
     /// Whether an authenticated client sends the request. The network addresses of its users are then unknown to this server.
     var isOfProvenClient = false
     /// The valid proof of possession of a key that the request has, once it was verified.
@@ -32,6 +35,7 @@ struct Call: Sendable {
         self.route = route
         self.parameter = parameter
         self.issuerPath = issuerPath
+        actor = route.unprovenActor
     }
 
     /// The actor and address for the audit trail.
@@ -116,8 +120,8 @@ enum RequestProblem: Error, Hashable, Sendable {
     case malformedCredentials
     /// The admin key is unknown or has expired.
     case unknownAdminKey
-    /// The scope of the admin key does not include this call, which needs the given scope.
-    case insufficientScope(AdminKey.Scope)
+    /// The admin key has none of the scopes of which the call, or that member of its body, needs one.
+    case insufficientScope([AdminKey.Scope], actor: String, member: String? = nil)
     /// `grant_type` names an unknown grant (RFC 6749 section 5.2).
     case unsupportedGrantType
     /// The proof of possession in the field `DPoP` is refused. `withAccessToken` is true if an access token came with it.

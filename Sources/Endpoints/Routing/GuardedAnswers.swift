@@ -91,10 +91,9 @@ extension Endpoints {
     /// The answer of a route for admins.
     @inline(never)
     func adminAnswer(
-        _ call: Call, _ scope: AdminKey.Scope, _ handle: (Endpoints, Call) async throws -> Response
+        _ call: Call, _ scopes: [AdminKey.Scope], _ handle: (Endpoints, Call) async throws -> Response
     ) async throws -> Response {
-        var call = call
-        call.actor = try await authenticatedAdmin(call, for: scope)
+        let call = try await admitted(call, for: scopes)
         try Preconditions.check(call.request)
         return try await handle(self, call)
     }
@@ -105,9 +104,7 @@ extension Endpoints {
         do {
             switch call.route.handler {
             case .streaming(let scope, let handle):
-                var call = call
-                call.actor = try await authenticatedAdmin(call, for: scope)
-                return try await handle(self, call)
+                return try await handle(self, try await admitted(call, for: [scope]))
             case .openStreaming(let handle): return try await handle(self, call)
             case .immediate, .open, .user, .owner, .client, .admin: return .whole(await answer(call))
             }

@@ -17,8 +17,8 @@ final class Route: Sendable {
         case owner(@Sendable (Endpoints, Call, AuthenticatedSession?) async throws -> Response)
         /// An access token that a client got for itself, with one of these scopes.
         case client([String], @Sendable (Endpoints, Call, ClientToken) async throws -> Response)
-        /// An admin key with this scope, or the admin socket.
-        case admin(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> Response)
+        /// An admin key with this scope, or with the other one, or the admin socket.
+        case admin(AdminKey.Scope, or: AdminKey.Scope? = nil, @Sendable (Endpoints, Call) async throws -> Response)
         /// An admin key with this scope, for an answer that may wait for an event.
         case streaming(AdminKey.Scope, @Sendable (Endpoints, Call) async throws -> StreamingAnswer)
         /// No proof, or one that the handler itself asks for, for an answer that may wait for an event.
@@ -79,6 +79,8 @@ final class Route: Sendable {
     let isBarredOnProbation: Bool
     /// Whether a proxy asks here about the request of another client.
     let isForwardAuthentication: Bool
+    /// The actor of a call before the caller has proved anything.
+    let unprovenActor: String
     /// The name in metrics and log: `POST /oauth/token`.
     let name: String
 
@@ -98,6 +100,10 @@ final class Route: Sendable {
         switch handler {
         case .streaming, .openStreaming: isStreaming = true
         case .immediate, .open, .user, .owner, .client, .admin: isStreaming = mayWait
+        }
+        switch handler {
+        case .admin, .streaming, .client: unprovenActor = "unknown"
+        case .immediate, .open, .user, .owner, .openStreaming: unprovenActor = Origin.userActor
         }
         isRepresentation = method == .get && !isForwardAuthentication && !isStreaming
         countsRefusals =

@@ -174,6 +174,7 @@ extension Route {
     ]
 
     private static let health = [
+        Route(.get, "/", on: .both, .open { try $0.showRoot($1) }),
         Route(.get, "/healthz", on: .both, .immediate { try $0.health() }),
         Route(.get, "/readyz", on: .both, .open { try await $0.readiness($1) }),
         Route(.get, "/openapi.json", on: .both, .open { endpoints, call in try endpoints.document(call) }),
@@ -181,10 +182,10 @@ extension Route {
     ]
 
     private static let adminUsers = [
-        Route(.post, "/admin/v1/users", on: .admin, .admin(.owner) { try await $0.createUser($1) }),
+        Route(.post, "/admin/v1/users", on: .admin, .admin(.users) { try await $0.createUser($1) }),
         Route(.get, "/admin/v1/users", on: .admin, .admin(.read) { try await $0.listUsers($1) }),
-        Route(.get, "/admin/v1/users/{user}", on: .admin, .admin(.read) { try await $0.showUser($1) }),
-        Route(.patch, "/admin/v1/users/{user}", on: .admin, .admin(.owner) { try await $0.changeUser($1) }),
+        Route(.get, "/admin/v1/users/{user}", on: .admin, .admin(.read, or: .users) { try await $0.showUser($1) }),
+        Route(.patch, "/admin/v1/users/{user}", on: .admin, .admin(.users) { try await $0.changeUser($1) }),
         Route(.delete, "/admin/v1/users/{user}", on: .admin, .admin(.owner) { try await $0.deleteUser($1) }),
         Route(.post, "/admin/v1/users/{user}/disable", on: .admin, .admin(.support) { try await $0.disableUser($1) }),
         Route(.post, "/admin/v1/users/{user}/enable", on: .admin, .admin(.support) { try await $0.enableUser($1) }),
@@ -202,7 +203,7 @@ extension Route {
             .delete, "/admin/v1/users/{user}/passkeys", on: .admin, .admin(.owner) { try await $0.deletePasskey($1) }),
         Route(
             .post, "/admin/v1/users/{user}/password-reset", on: .admin,
-            .admin(.owner) { try await $0.requestPasswordReset($1) }),
+            .admin(.users) { try await $0.requestPasswordReset($1) }),
     ]
 
     private static let adminSessions = [
@@ -215,9 +216,11 @@ extension Route {
             .put, "/admin/v1/sessions/{session_id}/attestation", on: .admin,
             .admin(.owner) { try await $0.setAttestation($1) }),
         Route(.get, "/admin/v1/logins", on: .admin, .admin(.read) { try await $0.listPhoneLogins($1) }),
-        Route(.get, "/admin/v1/logins/{login_id}", on: .admin, .admin(.read) { try await $0.showPhoneLogin($1) }),
+        Route(
+            .get, "/admin/v1/logins/{login_id}", on: .admin,
+            .admin(.read, or: .users) { try await $0.showPhoneLogin($1) }),
         Route(.delete, "/admin/v1/logins/{login_id}", on: .admin, .admin(.support) { try await $0.endPhoneLogin($1) }),
-        Route(.post, "/admin/v1/invitations", on: .admin, .admin(.owner) { try await $0.invite($1) }),
+        Route(.post, "/admin/v1/invitations", on: .admin, .admin(.users) { try await $0.invite($1) }),
         Route(.post, "/admin/v1/revoke-all", on: .admin, .admin(.owner) { try await $0.revokeAll($1) }),
         Route(.post, "/admin/v1/test/clock", on: .admin, .admin(.owner) { try await $0.moveTestClock($1) }),
         Route(.post, "/admin/v1/test/logins", on: .admin, .admin(.owner) { try await $0.makeTestLogin($1) }),

@@ -11,7 +11,8 @@ extension Endpoints {
         let (level, cause) = Self.severity(error)
         var fields: LogFields = [
             "request_id": .string(call.requestID), "route": .string(call.route.name),
-            "status": .int(status.code), "cause": .string(cause), "actor": .string(call.actor),
+            "status": .int(status.code), "cause": .string(cause),
+            "actor": .string(Self.refusedAdmin(error) ?? call.actor),
             "remote_address": .string(call.caller.remoteAddress ?? "local"),
         ]
         if let refusal = Self.clientRefusal(error) {
@@ -29,6 +30,11 @@ extension Endpoints {
         case RequestProblem.refused(let refusal, _): refusal
         default: nil
         }
+    }
+
+    /// The admin whose key has not the scope for the call.
+    private static func refusedAdmin(_ error: any Error) -> String? {
+        if case RequestProblem.insufficientScope(_, let actor, _) = error { actor } else { nil }
     }
 
     private static func severity(_ error: any Error) -> (LogLevel, cause: String) {

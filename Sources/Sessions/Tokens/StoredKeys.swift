@@ -29,26 +29,27 @@ public struct StoredSigningKey: Hashable, Sendable {
 
 /// An admin key. The store keeps only a hash. A fast hash suffices, because the key is random.
 public struct AdminKey: Hashable, Sendable, Identifiable {
-    /// The permissions of a key. Each scope includes the ones before it.
-    public enum Scope: String, CaseIterable, Comparable, Sendable {
+    /// The permissions of a key.
+    public enum Scope: String, CaseIterable, Sendable {
         /// The feed of revocations alone, for resource servers.
         case feed
         /// Reading all that is not secret.
         case read
+        /// Sign-up: making users, changing their profiles, invitations, links for a new password.
+        case users
         /// Support: ending sessions, disabling and enabling logins, removing locks.
         case support
         /// All calls.
         case owner
 
-        /// Returns true if the scope permits less.
-        public static func < (one: Scope, other: Scope) -> Bool { one.rank < other.rank }
-
-        private var rank: Int {
+        /// Returns true if a key with this scope may do what `other` permits. `users` stands beside the others, because a
+        /// sign-up backend must not read what support reads.
+        public func includes(_ other: Scope) -> Bool {
             switch self {
-            case .feed: 0
-            case .read: 1
-            case .support: 2
-            case .owner: 3
+            case .feed, .users: other == self
+            case .read: other == .feed || other == .read
+            case .support: other != .owner && other != .users
+            case .owner: true
             }
         }
     }

@@ -11,11 +11,14 @@ enum KeyCommands {
         options: [
             Command.Option(
                 "--scope", "SCOPE",
-                "feed (only what is revoked, for resource servers), read, support (also ends sessions, switches logins, unlocks) or owner (everything)",
+                "feed (only what is revoked, for resource servers), read, users (makes users, for a sign-up backend), support (reads, ends sessions, switches logins, unlocks) or owner (everything)",
                 choices: AdminKey.Scope.allCases.map(\.rawValue)),
             Command.Option("--expires-in", "DURATION", "its lifetime; without it, the key does not expire"),
         ],
-        examples: ["sojourn admin-key create 'support tool' --scope support --expires-in 90d"],
+        examples: [
+            "sojourn admin-key create 'support tool' --scope support --expires-in 90d",
+            "sojourn admin-key create 'sign-up backend' --scope users",
+        ],
         send: { connection, arguments async throws(Failure) in
             var body: [String: JSONValue] = ["name": .string(arguments.operands[0])]
             if let scope = arguments.value("--scope") { body["scope"] = .string(scope) }

@@ -135,7 +135,6 @@ extension EndpointRow {
                     "nothing is there", ask("GET /nothing"),
                     [.answer(404, "Content-Type: application/problem+json", "Date:", "!Connection")]
                 ),
-                ("nothing is at the root", ask("GET /"), [.answer(404)]),
                 (
                     "nothing is there for HEAD", ask("HEAD /nothing"),
                     [.answer(404, "Content-Type: application/problem+json", "Content-Length:")]

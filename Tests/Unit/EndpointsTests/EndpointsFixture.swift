@@ -245,9 +245,9 @@ extension EndpointsFixture {
         return await send(Request(method, target, fields: fields, body: Array((json ?? "").utf8)))
     }
 
-    /// A call of an admin with the key.
-    func admin(_ method: Method, _ target: String, _ json: String? = nil) async -> Answer {
-        var fields: Fields = ["Authorization": "Bearer \(adminKey)"]
+    /// A call of an admin with the key, or with another one.
+    func admin(_ method: Method, _ target: String, _ json: String? = nil, key: String? = nil) async -> Answer {
+        var fields: Fields = ["Authorization": "Bearer \(key ?? adminKey)"]
         if json != nil { fields.append("Content-Type", "application/json; charset=utf-8") }
         return await send(Request(method, target, fields: fields, body: Array((json ?? "").utf8)), on: .admin)
     }

@@ -11,16 +11,20 @@ struct APIPage {
         let route: Route
         var tag: String { operation["tags"]?.elements.first?.string ?? "" }
 
-        /// The scope of the admin keys that may make it; nil: it takes none.
-        var scope: AdminKey.Scope? {
+        /// The scopes of the admin keys that may make it; empty: it takes none.
+        var scopes: [AdminKey.Scope] {
             switch route.handler {
-            case .admin(let scope, _), .streaming(let scope, _): scope
-            default: nil
+            case .admin(let scope, let other, _): [scope, other].compactMap(\.self)
+            case .streaming(let scope, _): [scope]
+            default: []
             }
         }
 
         /// The end of the description of a call for admins.
-        var scopeSentence: String? { scope.map { "Takes an admin key with the scope `\($0.rawValue)`." } }
+        var scopeSentence: String? {
+            guard !scopes.isEmpty else { return nil }
+            return "Takes an admin key with the scope \(scopes.map { "`\($0.rawValue)`" }.joined(separator: " or "))."
+        }
     }
 
     private let document: OrderedJSON
@@ -113,8 +117,9 @@ extension APIPage {
 
     /// Which credentials a call takes.
     private func credentials(_ call: Call) -> String {
-        if let scope = call.scope {
-            return "`admin_key` with the scope `\(scope.rawValue)` or a wider one, or the admin socket"
+        if !call.scopes.isEmpty {
+            let scopes = call.scopes.map { "`\($0.rawValue)`" }.joined(separator: " or ")
+            return "`admin_key` with the scope \(scopes) or a wider one, or the admin socket"
         }
         let choices = call.operation["security"]?.elements.map { $0.members.map(\.name) } ?? []
         let names = choices.flatMap { $0 }.map { Markdown.code($0) }

@@ -91,7 +91,8 @@ struct ConsoleView: Sendable {
             switch message {
             case .pressAgain: (.plain, "The page was too old: press once more.")
             case .unknownKey: (.bad, "This is no admin key of this server, or it has expired or was deleted.")
-            case .keyOfFeed: (.bad, "This key may only read the feed of revocations. The console needs the scope read.")
+            case .keyWithoutRead:
+                (.bad, "This key may not read what the console shows. The console needs the scope read.")
             case .linkExpired:
                 (
                     .bad,

@@ -15,12 +15,22 @@ import Testing
         "POST /admin/v1/webhooks/{name}/test",
     ]
 
-    /// Every call of the admin interface with the least scope that opens it.
-    private static let calls: [(route: Route, scope: AdminKey.Scope)] = Route.all.filter {
+    /// What a sign-up backend may do, and nothing else.
+    private static let users: Set = [
+        "POST /admin/v1/users", "GET /admin/v1/users/{user}", "PATCH /admin/v1/users/{user}",
+        "POST /admin/v1/users/{user}/password-reset", "POST /admin/v1/invitations", "GET /admin/v1/logins/{login_id}",
+    ]
+
+    /// Every call of the admin interface with the scopes that open it: a table of all calls and all scopes.
+    private static let calls: [(route: Route, scopes: Set<AdminKey.Scope>)] = Route.all.filter {
         $0.pattern.hasPrefix("/admin/")
     }.map { route in
-        if route.pattern == "/admin/v1/revocations" { return (route, .feed) }
-        return (route, route.method == .get ? .read : support.contains(route.name) ? .support : .owner)
+        var scopes: Set<AdminKey.Scope> = [.owner]
+        if users.contains(route.name) { scopes.insert(.users) }
+        if support.contains(route.name) { scopes.insert(.support) }
+        if route.method == .get { scopes.formUnion([.read, .support]) }
+        if route.pattern == "/admin/v1/revocations" { scopes.insert(.feed) }
+        return (route, scopes)
     }
 
     private static func target(_ route: Route) -> String {
@@ -35,15 +45,17 @@ import Testing
             Request(route.method, Self.target(route), fields: ["Authorization": "Bearer \(key)"]), on: listener)
     }
 
-    @Test func everyCallTakesTheScopeThatItNeedsAndNoLess() async throws {
-        #expect(Self.calls.filter { $0.scope == .support }.count == Self.support.count)
+    @Test("each call takes the keys with a scope that includes it, and refuses all other keys")
+    func table() async throws {
+        let named = Self.support.union(Self.users)
+        #expect(named.isSubset(of: Set(Self.calls.map(\.route.name))))
         try await EndpointsFixture.with { stage in
             let administration = Administration(stage.context)
             for scope in AdminKey.Scope.allCases {
                 let secret = try await administration.createAdminKey(name: "tried", scope: scope, by: .system).1
-                for (route, needed) in Self.calls {
+                for (route, scopes) in Self.calls {
                     let answer = await send(route, secret, stage)
-                    if scope >= needed {
+                    if scopes.contains(scope) {
                         #expect(answer.status != 401, "\(route.name) with \(scope)")
                         #expect(answer.string("code") != "insufficient_scope", "\(route.name) with \(scope)")
                     } else {
@@ -51,6 +63,49 @@ import Testing
                         #expect(answer.string("code") == "insufficient_scope")
                     }
                 }
+            }
+        }
+    }
+
+    @Test("a sign-up backend sets no claims and no longer session, in a new user and in a present one")
+    func membersOfOwner() async throws {
+        try await EndpointsFixture.with { stage in
+            let administration = Administration(stage.context)
+            let secret = try await administration.createAdminKey(name: "sign-up", scope: .users, by: .system).1
+            func call(_ method: Method, _ path: String, _ body: String) async -> Answer {
+                await stage.admin(method, "/admin/v1/users\(path)", body, key: secret)
+            }
+
+            let made = await call(
+                .post, "", #"{"username":"bert","password":"long enough","email":"b@x.org","source":"user"}"#)
+            let verified = await call(.patch, "/username:bert", #"{"email_verified":true}"#)
+            #expect(made.status == 201)
+            #expect(verified.bool("email_verified") == true)
+
+            for member in [#""claims":{"role":"teller"}"#, #""claims":null"#, #""offline_session_max":31536000"#] {
+                let new = await call(.post, "", #"{"username":"carl",\#(member)}"#)
+                let present = await call(.patch, "/username:bert", "{\(member)}")
+                for answer in [new, present] {
+                    #expect(answer.status == 403, "\(member)")
+                    #expect(answer.string("code") == "insufficient_scope", "\(member)")
+                    #expect(answer.string("detail")?.hasSuffix("it takes the scope owner.") == true)
+                }
+            }
+            #expect(await call(.post, "", #"{"username":"carl"}"#).status == 201)
+        }
+    }
+
+    @Test("the log names the key that is refused, and no user where no proof has come")
+    func refusedActor() async throws {
+        try await EndpointsFixture.with { stage in
+            let administration = Administration(stage.context)
+            let (key, secret) = try await administration.createAdminKey(name: "feed", scope: .feed, by: .system)
+            func refused() -> String { stage.log.last { $0.contains("request refused") } ?? "" }
+            for (route, scopes) in Self.calls where !scopes.contains(.feed) {
+                _ = await send(route, secret, stage)
+                #expect(refused().contains(#""actor":"admin:\#(key.id)""#), "\(route.name): \(refused())")
+                _ = await send(route, "sja_unknown", stage)
+                #expect(refused().contains(#""actor":"unknown""#), "\(route.name): \(refused())")
             }
         }
     }

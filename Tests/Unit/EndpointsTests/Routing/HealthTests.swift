@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 import SQLiteStore
 import Sessions
 import Synchronization
@@ -20,6 +21,31 @@ import Testing
             #expect(stopping.status == 503)
             #expect(stopping.string("store") == "stopping")
             #expect(await stage.send(Request(.get, "/healthz")).status == 200)
+        }
+    }
+
+    @Test("the root of each listener leads a browser to its pages, and tells a program what there is")
+    func root() async throws {
+        try await EndpointsFixture.with { stage in
+            for (listener, page, path) in [
+                (Caller.Listener.public, "\(EndpointsFixture.issuer)/account", "metadata"),
+                (.admin, "/console", "metrics"),
+            ] {
+                let browser = await stage.send(
+                    Request(.get, "/", fields: ["Accept": "text/html,application/xhtml+xml,*/*;q=0.8"]), on: listener)
+                let program = await stage.send(Request(.get, "/", fields: ["Accept": "*/*"]), on: listener)
+
+                #expect(browser.status == 303)
+                #expect(browser.field("Location") == page)
+                #expect(program.status == 200)
+                let paths = try #require(JSONValue(text: Array(program.text.utf8))?["paths"])
+                #expect(paths[path] != nil && paths["api"]?.string == "/openapi.json", "\(program.text)")
+                guard case .object(let named) = paths else { continue }
+                for target in named.values.compactMap(\.string) where target != "/metrics" {
+                    let answer = await stage.send(Request(.get, target), on: listener)
+                    #expect(answer.status != 404, "\(target)")
+                }
+            }
         }
     }
 

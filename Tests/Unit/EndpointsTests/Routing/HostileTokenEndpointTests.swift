@@ -121,7 +121,7 @@ import Testing
         "POST /v1/enrolments/{login_id}/second-factor": [bearer, dpop],
         "POST /v1/enrolments/{login_id}/stop": [bearer, dpop],
         "GET /v1/verify/*": [bearer, dpop],
-        "GET /readyz": [], "GET /metrics": [], "GET /openapi.json": [],
+        "GET /": [], "GET /readyz": [], "GET /metrics": [], "GET /openapi.json": [],
     ]
 
     private static func ways(_ route: Route) -> [Way]? {

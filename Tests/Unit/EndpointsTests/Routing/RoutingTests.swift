@@ -71,7 +71,7 @@ import Testing
     @Test func anUnknownPathIs404() async throws {
         try await EndpointsFixture.with { stage in
             for path in [
-                "/", "/v1", "/v1/login/", "/v1//login", "/V1/login", "/v1/%6Cogin", "/v1/me/devices/",
+                "/v1", "/v1/login/", "/v1//login", "/V1/login", "/v1/%6Cogin", "/v1/me/devices/",
                 "/v1/me%2Fdevices",
                 "/v1/me/devices/a/b", "/v1/me/devices/%zz", "/{}", "/v1/me/devices/{}/{}", "/oauth/token/x", "/metrics",
                 "/v1/verifyx",
