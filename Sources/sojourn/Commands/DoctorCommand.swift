@@ -11,7 +11,7 @@ enum DoctorCommand {
             migrations and does not run them. It examines a PostgreSQL database whether nodes serve it or not. The exit code is
             1 when a check fails; warnings alone give 0.
             """,
-        examples: ["sojourn doctor", "sojourn doctor --config /etc/sojourn.json5 --json"]
+        examples: ["sojourn doctor", "sojourn doctor --config /etc/sojourn/sojourn.json5 --json"]
     ) { (arguments) async throws(Failure) in
         let findings: [Finding]
         do throws(Failure) {

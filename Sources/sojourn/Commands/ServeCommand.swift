@@ -30,7 +30,7 @@ enum ServeCommand {
             The first SIGTERM stops in good order, a second one at once. SIGHUP loads certificates and keys again.
             """,
         examples: [
-            "sojourn serve", "sojourn serve --config /etc/sojourn.json5",
+            "sojourn serve", "sojourn serve --config /etc/sojourn/sojourn.json5",
             "sojourn serve --database sqlite:/tmp/t.sqlite --public 127.0.0.1:0 --admin 127.0.0.1:0 --ready-file ready.json",
         ]
     ) { (arguments) async throws(Failure) in

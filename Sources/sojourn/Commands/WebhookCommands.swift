@@ -26,7 +26,9 @@ enum WebhookCommands {
             webhook's name in the configuration. The message has the type webhook_test. The exit code is 1 when the webhook does
             not accept it.
             """,
-        examples: ["sojourn webhook test mails", "sojourn webhook test mails --config /etc/sojourn.json5 --json"]
+        examples: [
+            "sojourn webhook test mails", "sojourn webhook test mails --config /etc/sojourn/sojourn.json5 --json",
+        ]
     ) { (arguments) async throws(Failure) in
         let configuration = try Setup.configuration(arguments)
         let name = arguments.operands[0]

@@ -125,13 +125,15 @@ import Testing
     func replacements() throws {
         let script = try Self.text(".ci/package")
         for (path, text) in [
-            ("config/sojourn.service", "ExecStart=/usr/local/bin/sojourn serve --config /etc/sojourn.json5\n"),
+            ("config/sojourn.service", "ExecStart=/usr/local/bin/sojourn serve --config /etc/sojourn/sojourn.json5\n"),
             ("config/sojourn.service", "\n[Unit]\n"), ("config/sojourn.socket", "\n[Unit]\n"),
             ("config/sojourn.json5", "url: \"sqlite:sojourn.sqlite\",\n"),
         ] {
             #expect(try Self.text(path).contains(text), "\(path): \(text)")
         }
-        for word in ["/usr/local/bin/sojourn", "/etc/sojourn.json5", "sqlite:sojourn.sqlite", "ConditionPathExists="] {
+        for word in [
+            "/usr/local/bin/sojourn", "/etc/sojourn/sojourn.json5", "sqlite:sojourn.sqlite", "ConditionPathExists=",
+        ] {
             #expect(script.contains(word), "\(word)")
         }
         let unit = try Self.text("config/sojourn.service").split(separator: "\n")
@@ -140,6 +142,16 @@ import Testing
         }
         let postinst = try Self.text("config/debian/postinst")
         #expect(postinst.contains("install -d -m 0700 -o sojourn -g sojourn /var/lib/sojourn\n"))
+    }
+
+    @Test("package, unit and manual have one place for the configuration")
+    func place() throws {
+        let manual = try Manual.all().map(\.path)
+        for path in ["config/sojourn.service", "docker/compose.yaml", "docker/Dockerfile", ".ci/package"] + manual {
+            for match in try Self.text(path).matches(of: #/\/etc\/[^ `"',:;)]*\.(json5|env)/#) {
+                #expect(match.output.0.hasPrefix("/etc/sojourn/sojourn."), "\(path): \(match.output.0)")
+            }
+        }
     }
 
     @Test("neither the unit nor a container of ours may write a core file")
