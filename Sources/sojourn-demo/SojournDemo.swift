@@ -33,7 +33,22 @@ enum SojournDemo {
         var story = try await DemoStory(world)
         try await story.play()
         say("\nThat was half a year. Every session went on as long as it should, and ended when it should.")
+        say(next)
     }
+
+    /// Where to go on.
+    private static let next = """
+
+        What next? Start a server of your own, in an empty folder or here:
+           swift run -c release sojourn serve                 at http://127.0.0.1:8080, for admins at 8081
+           swift run -c release sojourn user create anna      in a second terminal
+           swift run -c release sojourn console               prints a link to the console, for a browser
+        Then read on in Sources/sojourn/Sojourn.docc:
+           Apps/GettingStarted.md     log in, refresh and log out with curl
+           Apps/SwiftSDK.md           the same in an app, in ten lines
+           Apps/WebApplications.md    a web application with the login page
+           Operating/Installing.md    a server for others: packages, systemd, containers
+        """
 
     /// Prints a line at once, also into a pipe.
     static func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
