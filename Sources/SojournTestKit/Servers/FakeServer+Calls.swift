@@ -55,7 +55,7 @@ extension FakeServer.World {
         let isByToken = call.members["id_token"] != nil
         let method = isByToken ? "provider:\(call.text("provider") ?? "")" : "password"
         if let refusal = refusal(ofMethod: method) { return refusal }
-        guard let user = (call.text("id_token") ?? call.text("username")).flatMap({ users[$0] }),
+        guard let user = call.text("id_token").map({ users[$0] }) ?? call.text("username").flatMap(user(named:)),
             isByToken || (user.password != nil && user.password == call.text("password"))
         else { return .problem(401, isByToken ? "invalid_id_token" : "invalid_credentials") }
         if let refusal = loginRefusal(of: user) {
@@ -73,6 +73,17 @@ extension FakeServer.World {
             return granted(session, user, at: now)
         }
         return begin(user, device: device, call, at: now)
+    }
+
+    /// The user of a name that comes with a password, where the client takes such names: blanks around it and its case do not
+    /// matter, a username wins over an address, and an address of two users is nobody's.
+    func user(named typed: String) -> FakeServer.User? {
+        let key = typed.split(separator: " ").joined(separator: " ").lowercased()
+        if loginNames != .email, let user = users.values.first(where: { $0.username.lowercased() == key }) {
+            return user
+        }
+        let owners = users.values.filter { $0.email?.lowercased() == key }
+        return loginNames != .username && owners.count == 1 ? owners.first : nil
     }
 
     /// The refusal of a login by a word that `login_methods` do not name.
@@ -316,6 +327,10 @@ extension FakeServer.World {
             members["anonymous"] = .bool(true)
         } else if has("account", session) || has("profile", session) {
             members["username"] = .string(user.username)
+        }
+        if let email = user.email, has("account", session) || has("email", session) {
+            members["email"] = .string(email)
+            members["email_verified"] = .bool(true)
         }
         return members
     }

@@ -60,7 +60,7 @@ extension FakeServer.World {
         guard let name = call.text("r"), let request = pages[name], call.text("csrf") == name else {
             return .problem(400, "invalid_request")
         }
-        guard refusal(ofMethod: "password") == nil, let user = call.text("username").flatMap({ users[$0] }),
+        guard refusal(ofMethod: "password") == nil, let user = call.text("username").flatMap(user(named:)),
             user.password == call.text("password"), loginRefusal(of: user) == nil
         else { return loginPage(call) }
         let code = "sjc_\(codes.count + 1)"

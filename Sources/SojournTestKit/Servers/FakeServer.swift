@@ -10,6 +10,8 @@ public final class FakeServer: TestServer, Transport {
         var id: String
         var username: String
         var password: String?
+        /// The e-mail address, which is verified.
+        var email: String?
         var isDisabledByAdmin = false
         /// Whether the user has no name yet; `username` is then a placeholder.
         var isAnonymous = false
@@ -49,6 +51,8 @@ public final class FakeServer: TestServer, Transport {
         var anonymousUsers = false
         /// The words of `login_methods`; nil: every way.
         var loginMethods: [String]?
+        /// The names beside a password (`login_names`).
+        var loginNames = ClientSettings.LoginNames.both
         /// How often a session with the mode `BIOMETRIC` asks for its user, in seconds; nil: never.
         var presenceMaxAge: Int64?
         /// Whether users of the client stay logged in (`stay_logged_in`).
@@ -169,6 +173,11 @@ extension FakeServer {
         }
     }
 
+    /// Sets the e-mail address of the user, and that it is verified; nil: none.
+    public func setVerifiedEmail(_ address: String?, of username: String) async throws {
+        try change("PATCH /admin/v1/users/{user}", username) { _, user in user.email = address }
+    }
+
     /// Opens a session as a backend does that has authenticated the user itself. Returns the token answer, for `Sojourn.adopt`.
     public func openSession(for username: String, device: String) async throws -> Data {
         let now = now
@@ -245,6 +254,7 @@ extension FakeServer {
             state.world.accessTokenLifetime = settings.accessTokenLifetime ?? state.world.accessTokenLifetime
             state.world.appData = settings.appData ?? state.world.appData
             state.world.attestation = settings.attestation ?? state.world.attestation
+            state.world.loginNames = settings.loginNames ?? state.world.loginNames
         }
     }
 

@@ -10,6 +10,13 @@ extension LocalServer {
         try await admin("POST", "users", members)
     }
 
+    /// Sets the e-mail address of the user, and that it is verified; nil: none.
+    public func setVerifiedEmail(_ address: String?, of username: String) async throws {
+        var members = ["email": address.map { JSONValue.string($0) } ?? .null]
+        if address != nil { members["email_verified"] = .bool(true) }
+        try await admin("PATCH", "users/username:\(username)", members)
+    }
+
     /// Opens a session as a backend does that has authenticated the user itself. Returns the token answer, for `Sojourn.adopt`.
     public func openSession(for username: String, device: String) async throws -> Data {
         try await admin("POST", "users/username:\(username)/sessions", ["device": .object(["id": .string(device)])])
@@ -78,6 +85,7 @@ extension LocalServer {
         members["access_token_lifetime"] = settings.accessTokenLifetime.map { .integer($0) }
         members["app_data"] = settings.appData.map { .string($0.rawValue) }
         members["attestation"] = settings.attestation.map { .string($0.rawValue) }
+        members["login_names"] = settings.loginNames.map { .string($0.rawValue) }
         if !members.isEmpty { try await changeClient("mobile", members) }
     }
 

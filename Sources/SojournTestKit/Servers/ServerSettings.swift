@@ -30,6 +30,8 @@ public struct ClientSettings: Hashable, Sendable {
     public var appData: Rule?
     /// What a renewal does in a session without the verdict `genuine` (`attestation`).
     public var attestation: Rule?
+    /// The names by which users log in with a password (`login_names`).
+    public var loginNames: LoginNames?
 
     /// What the server does about a renewal that it suspects.
     public enum Rule: String, Hashable, Sendable, CaseIterable {
@@ -41,14 +43,26 @@ public struct ClientSettings: Hashable, Sendable {
         case refuse
     }
 
+    /// The names by which users log in with a password.
+    public enum LoginNames: String, Hashable, Sendable, CaseIterable {
+        /// The username.
+        case username
+        /// The verified e-mail address, if it is that of one user.
+        case email
+        /// Both. A username wins over an address.
+        case both
+    }
+
     /// Creates settings.
     public init(
-        staysLoggedIn: Bool? = nil, accessTokenLifetime: Int64? = nil, appData: Rule? = nil, attestation: Rule? = nil
+        staysLoggedIn: Bool? = nil, accessTokenLifetime: Int64? = nil, appData: Rule? = nil, attestation: Rule? = nil,
+        loginNames: LoginNames? = nil
     ) {
         self.staysLoggedIn = staysLoggedIn
         self.accessTokenLifetime = accessTokenLifetime
         self.appData = appData
         self.attestation = attestation
+        self.loginNames = loginNames
     }
 }
 

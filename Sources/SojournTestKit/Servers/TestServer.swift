@@ -10,6 +10,8 @@ public protocol TestServer: Sendable {
 
     /// Creates a user; without a password the user cannot log in by one.
     func createUser(_ username: String, password: String?) async throws
+    /// Sets the e-mail address of the user, and that it is verified; nil: none.
+    func setVerifiedEmail(_ address: String?, of username: String) async throws
     /// Opens a session as a backend does that has authenticated the user itself. Returns the token answer, for `Sojourn.adopt`.
     func openSession(for username: String, device: String) async throws -> Data
     /// Ends every session of the user.

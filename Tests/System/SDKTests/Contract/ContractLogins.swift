@@ -52,6 +52,31 @@ extension ContractCase {
             try await client.server.enable(user)
             #expect(try await client.logIn(user, password).status == 200)
         },
+        ContractCase("a login by the names that the client takes", .own("login names")) { (client, user) async throws in
+            let (server, address) = (client.server, "\(user)@example.org")
+            try await server.createUser(user, password: password)
+            try await server.createUser("other-\(user)", password: password)
+            #expect(try await client.logIn(address, password).summary == "401 invalid_credentials")
+            try await server.setVerifiedEmail(address, of: user)
+            for (names, isName, isAddress) in [
+                (.both, true, true), (.username, true, false), (.email, false, true),
+            ] as [(ClientSettings.LoginNames, Bool, Bool)] {
+                try await server.change(ClientSettings(loginNames: names))
+                for (name, isTaken) in [(user, isName), (address, isAddress), (" \(address.uppercased()) ", isAddress)]
+                {
+                    let answer = try await client.logIn(name, password)
+                    #expect(answer.summary == (isTaken ? "200" : "401 invalid_credentials"), "\(names) \(name)")
+                }
+            }
+            try await server.change(ClientSettings(loginNames: .both))
+            let profile = try await client.logIn(address, password).json["user"]?.members
+            #expect(profile?.text("email") == address && profile?.text("username") == user)
+            // An address of two users is nobody's, and a username wins.
+            try await server.setVerifiedEmail(address, of: "other-\(user)")
+            #expect(try await client.logIn(address, password).summary == "401 invalid_credentials")
+            try await server.createUser(address, password: "another horse battery")
+            #expect(try await client.logIn(address, "another horse battery").status == 200)
+        },
         ContractCase("a login by a method that the client does not take", .own("login methods")) {
             (client, user) async throws in
             try await client.server.createUser(user, password: password)
