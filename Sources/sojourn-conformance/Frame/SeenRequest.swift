@@ -46,6 +46,8 @@ struct SeenRequest: Sendable {
     var refreshToken: String { members["refresh_token"] ?? "" }
     /// Unix seconds.
     var sentAt: Int64? { members["sent_at"].flatMap { Int64($0) } }
+    /// Whether the answer can have an ID token.
+    var takesIDToken: Bool { members["id_token"] != "false" }
     var idempotencyKey: String? { field("Idempotency-Key") }
     var authorization: String? { field("Authorization") }
     var proof: String? { field("DPoP") }

@@ -46,6 +46,14 @@ extension Scenario {
             _ = try await other.requireToken(.fresh, "after the other process went on")
             try require(world.renewals.allSatisfy { $0.sentAt != nil }, "a renewal has no sent_at")
         },
+        Scenario(rule: 3, name: "id-token", sentence: "a renewal declines the ID token, which the client does not use")
+        {
+            world in
+            let driver = try await world.signedIn()
+            try await driver.elapse()
+            _ = try await driver.requireToken(.fresh, "after refresh_after")
+            try require(world.renewals.allSatisfy { !$0.takesIDToken }, "a renewal has no id_token=false")
+        },
         Scenario(
             rule: 4, name: "lost-answer",
             sentence: "a lost answer is asked for again with the same token and key, by the next process as well"

@@ -58,7 +58,7 @@ internal class Renewal(private val client: SojournClient, private val seen: Load
     private fun present(record: SessionRecord, sentAt: Long, signature: Signature): Verdict {
         val form = listOf(
             "grant_type" to "refresh_token", "refresh_token" to record.refreshToken, "client_id" to settings.clientID,
-            "device_id" to record.deviceID, "sent_at" to sentAt.toString(),
+            "device_id" to record.deviceID, "sent_at" to sentAt.toString(), "id_token" to "false",
         ).joinToString("&") { (name, value) -> name + "=" + URLEncoder.encode(value, "UTF-8") }
         val fields = signature.fields + mapOf(
             "Content-Type" to "application/x-www-form-urlencoded",

@@ -233,7 +233,7 @@ export class SojournClient {
         const token = record.refresh_token ?? ""
         const form = new URLSearchParams({
             grant_type: "refresh_token", refresh_token: token, client_id: this.settings.clientID,
-            device_id: record.device_id, sent_at: String(sentAt),
+            device_id: record.device_id, sent_at: String(sentAt), id_token: "false",
         })
         const key = await idempotencyKey(record.retry_secret, token)
         const interval = record.rotation_interval ?? 0

@@ -12,7 +12,7 @@ enum Conformance {
         var failed: [String]
     }
 
-    static let scenarioCount = 30
+    static let scenarioCount = 31
 
     /// The path of a program that was built beside the tests.
     static func program(_ name: String) -> String {
