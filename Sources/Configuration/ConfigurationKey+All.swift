@@ -32,6 +32,7 @@ extension ConfigurationKey {
         ) {
             isBaseURL($0)
         },
+        word("server.issuer_path", \.server.issuerPath),
         optionalText("server.audience", "1 to 256 visible ASCII characters", \.server.audience) { isVisible($0) },
         optionalText("server.scopes_supported", "scopes, parted by single spaces", \.server.scopesSupported) {
             !$0.isEmpty && Scope($0) != nil

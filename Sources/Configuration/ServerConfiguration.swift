@@ -1,4 +1,5 @@
 public import Cryptography
+public import Endpoints
 public import Federation
 public import HTTP
 public import HTTPClient
@@ -34,6 +35,8 @@ public struct ServerConfiguration: Hashable, Sendable {
         public var proxyProtocol = ProxyProtocol.off
         /// The `iss` of every token: the URL at which apps reach the server. Nil: the public address.
         public var issuer: String?
+        /// How the path of the issuer comes in requests, if it has one.
+        public var issuerPath = IssuerPath.Arrival.either
         /// The `aud` of every token: the APIs that accept it. Nil: the issuer.
         public var audience: String?
         /// The `scopes_supported` of the metadata (RFC 8414 section 2), separated by spaces. Nil: no scopes.

@@ -8,6 +8,7 @@ internal import JSON
 struct IssuerCheck {
     private let issuer: String
     private let path: IssuerPath
+    private let arrival: IssuerPath.Arrival
     private let client = HTTPClient(
         HTTPClient.Options(width: 1, deadline: .seconds(5), userAgent: "sojourn-doctor"))
 
@@ -16,6 +17,7 @@ struct IssuerCheck {
         guard let issuer = configuration.server.issuer else { return nil }
         self.issuer = issuer
         path = IssuerPath(of: issuer)
+        arrival = configuration.server.issuerPath
     }
 
     /// What stands between a browser and this server; one finding if there is nothing.
@@ -23,7 +25,8 @@ struct IssuerCheck {
         get async {
             let problems = await [metadata(Endpoints.openIDMetadataPath, below: issuer), pages, root, paths]
             let found = problems.compactMap { $0 }
-            return found.isEmpty ? [Finding(.ok, Self.check, "\(issuer) leads to this server")] : found
+            if !found.isEmpty { return found }
+            return [Finding(.ok, Self.check, "\(issuer) leads to this server\(await secondForm)")]
         }
     }
 
@@ -41,11 +44,32 @@ struct IssuerCheck {
         case .failure(let obstacle): return obstacle.finding
         case .success(let answer):
             guard answer.status == 200, let named = JSONValue(text: answer.body)?["issuer"]?.string else {
-                let kept = path.text.isEmpty ? "" : ", with or without \(path.text), and the root of the host as well"
                 return warn(
-                    "\(url) answers \(answer.status) and no metadata: let the proxy pass it on to this server\(kept)")
+                    "\(url) answers \(answer.status) and no metadata: let the proxy pass it on to this server\(form)")
             }
             return named == issuer ? nil : warn("\(url) is that of another server, whose issuer is \(named)")
+        }
+    }
+
+    /// What the proxy has to do with the path.
+    private var form: String {
+        if path.text.isEmpty { return "" }
+        let rule =
+            switch arrival {
+            case .either: "with or without \(path.text)"
+            case .removed: "without \(path.text), as server.issuer_path says"
+            case .kept: "with \(path.text), as server.issuer_path says"
+            }
+        return ", \(rule), and the root of the host as well"
+    }
+
+    /// The advice against a second form of each path, behind a proxy that removes the path of the issuer; empty without it.
+    private var secondForm: String {
+        get async {
+            guard !path.text.isEmpty, arrival == .either else { return "" }
+            let doubled = issuer + path.text
+            guard await metadata(Endpoints.openIDMetadataPath, below: doubled) == nil else { return "" }
+            return ", and so does \(doubled): with server.issuer_path \"removed\" no path has a second form"
         }
     }
 
@@ -89,10 +113,10 @@ struct IssuerCheck {
 
     /// Nil if each path below that of the issuer belongs to one call.
     private var paths: Finding? {
-        guard let example = path.ambiguousPaths.first else { return nil }
+        guard arrival == .either, let example = path.ambiguousPaths.first else { return nil }
         return warn(
-            "\(path.text)\(example) is another call's path as well: choose another path than \(path.text), or let the proxy remove it"
-        )
+            "\(path.text)\(example) is another call's path as well: choose another path than \(path.text), or say by "
+                + "server.issuer_path whether the proxy removes it")
     }
 
     /// Whether it is one of the documents of apps, and no client has apps: the host may have a document of its own.

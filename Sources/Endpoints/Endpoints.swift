@@ -46,7 +46,10 @@ public final class Endpoints: Sendable {
     private let requestIDs: RequestIDMaker
     /// The path in the issuer's URL.
     let issuerPath: IssuerPath
+    let issuerPathArrival: IssuerPath.Arrival
     let publicTable: RouteTable
+    /// What is not below the path, where requests come with it; nil elsewhere.
+    let rootTable: RouteTable?
     let adminTable: RouteTable
 
     /// The endpoints of the services of `context`.
@@ -62,6 +65,7 @@ public final class Endpoints: Sendable {
     ///   - console: what the operator has decided about the console.
     ///   - history: gets the outcomes of refreshes and logins, and has those of the store; nil: a new one.
     ///   - machine: what the console says about the machine.
+    ///   - issuerPath: how the path in the issuer's URL comes in requests.
     ///   - testClock: the clock that tests of apps move; nil: there are no calls for tests.
     ///   - isStopping: whether the server is about to stop, so that `GET /readyz` answers 503.
     ///   - stopwatch: nanoseconds since some moment, for the duration of requests and of waits.
@@ -72,7 +76,8 @@ public final class Endpoints: Sendable {
         backups: (any BackupService)? = nil, identityVerifier: (any IdentityVerifier)? = nil,
         remoteLogins: RemoteLogins = RemoteLogins(), scopes: Scope = .empty, waiting: WaitingLimits = WaitingLimits(),
         console: ConsoleSettings = ConsoleSettings(), history: OutcomeHistory? = nil,
-        machine: MachineState = MachineState(), testClock: TestClock? = nil,
+        machine: MachineState = MachineState(), issuerPath arrival: IssuerPath.Arrival = .either,
+        testClock: TestClock? = nil,
         isStopping: @escaping @Sendable () -> Bool = { false },
         stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime,
         sleep: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
@@ -85,6 +90,9 @@ public final class Endpoints: Sendable {
         services.loginSessions.watch.follow(revocations)
         self.registry = registry
         issuerPath = IssuerPath(of: context.issuer)
+        issuerPathArrival = arrival
+        rootTable =
+            arrival == .kept && !issuerPath.text.isEmpty ? RouteTable(issuerPath.rootRoutes, on: .public) : nil
         let routes = Route.all + issuerPath.metadataRoutes
         metrics = EndpointMetrics(registry, routes: routes, history: history ?? OutcomeHistory(context.clock))
         rateLimiter = RateLimiter(rateLimits, registry, stopwatch: stopwatch)
@@ -119,10 +127,7 @@ public final class Endpoints: Sendable {
 
     /// Answers any request; at once, if nothing has to be awaited for the answer.
     public func reply(to request: Request, from caller: Caller) -> Reply {
-        let finding = (caller.listener == .public ? publicTable : adminTable).find(request)
-        if case .refused = finding, let (stripped, other) = findWithoutIssuerPath(request, caller) {
-            return reply(to: stripped, other, from: caller)
-        }
+        let (request, finding) = find(request, caller)
         return reply(to: request, finding, from: caller)
     }
 

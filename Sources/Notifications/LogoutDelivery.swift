@@ -113,11 +113,13 @@ struct LogoutDelivery: Sendable {
         try await context.store.sessionEnds(ofClient: clientID, after: progress.cursor, limit: 1)
     }
 
-    /// Whether the client has got an ID token of the session by its login: on the page, or with a phone for a device or a backend.
+    /// Whether the client can have an ID token of the session: by a login on the page, or with a phone for a device or a backend,
+    /// or by the scope of the session, which brings one with each refresh.
     private func isWanted(_ end: RecordedEvent, _ progress: WebhookProgress) async throws(StoreError) -> Bool {
         guard end.event.at >= progress.since, let id = end.event.sessionID else { return false }
         if try await !context.store.logins(ofSession: id).isEmpty { return true }
-        return try await context.store.loginSession(.id(id))?.kind.bringsIDToken == true
+        if try await context.store.loginSession(.id(id))?.kind.bringsIDToken == true { return true }
+        return try await context.store.session(id)?.session.scope.contains("openid") == true
     }
 
     /// Takes or renews the lease; nil if another node holds it.

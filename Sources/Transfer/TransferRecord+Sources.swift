@@ -7,8 +7,12 @@ extension UserSources {
         let email: AccountSource? = try line.optionalWord("email_source")
         let password: AccountSource? = try line.optionalWord("password_source")
         let access: AccountSource? = try line.optionalWord("access_source")
-        guard username != nil || email != nil || password != nil || access != nil else { return nil }
+        let devicesUnknownAt = try line.optionalInstant("devices_unknown_at")
+        guard username != nil || email != nil || password != nil || access != nil || devicesUnknownAt != nil else {
+            return nil
+        }
         self.init(of: user, from: .import)
+        self.devicesUnknownAt = devicesUnknownAt
         if let username { self.username = username }
         if let email, user.profile.email != nil { self.email = email }
         if let password, user.passwordHash != nil { self.password = password }
@@ -21,5 +25,6 @@ extension UserSources {
         members.add("email_source", email?.rawValue)
         members.add("password_source", password?.rawValue)
         members.add("access_source", access.rawValue)
+        members.add("devices_unknown_at", devicesUnknownAt)
     }
 }

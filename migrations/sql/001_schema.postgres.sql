@@ -134,13 +134,15 @@ CREATE INDEX users_anonymous ON users (id) WHERE anonymous;
 CREATE INDEX users_verified_email ON users (verified_email_key) WHERE verified_email_key IS NOT NULL;
 
 -- Where the names, addresses and passwords of users come from: 'admin', 'import', 'proof' (of the mailbox), 'provider',
--- 'invitation' or 'user'. Logins by a proven address read it, and no refresh does.
+-- 'invitation' or 'user'. Logins by a proven address and by
+-- a phone read it, and no refresh does.
 CREATE TABLE user_sources (
     user_id uuid PRIMARY KEY,
     username text NOT NULL,
     email text, -- null: there is no address
     password text, -- null: there is no password
-    access text NOT NULL -- of the first sessions, passkeys and identities
+    access text NOT NULL, -- of the first sessions, passkeys and identities
+    devices_unknown_at bigint -- null: no end of all sessions has made the devices of the user unknown
 );
 
 -- Links users to their subjects at identity providers.

@@ -124,13 +124,15 @@ CREATE INDEX users_anonymous ON users (id) WHERE anonymous = 1;
 CREATE INDEX users_verified_email ON users (verified_email_key) WHERE verified_email_key IS NOT NULL;
 
 -- Where the names, addresses and passwords of users come from: 'admin', 'import', 'proof' (of the mailbox), 'provider',
--- 'invitation' or 'user'. Logins by a proven address read it, and no refresh does.
+-- 'invitation' or 'user'. Logins by a proven address and by
+-- a phone read it, and no refresh does.
 CREATE TABLE user_sources (
     user_id BLOB PRIMARY KEY,
     username TEXT NOT NULL,
     email TEXT, -- null: there is no address
     password TEXT, -- null: there is no password
-    access TEXT NOT NULL -- of the first sessions, passkeys and identities
+    access TEXT NOT NULL, -- of the first sessions, passkeys and identities
+    devices_unknown_at INTEGER -- null: no end of all sessions has made the devices of the user unknown
 ) STRICT, WITHOUT ROWID;
 
 -- Links users to their subjects at identity providers.

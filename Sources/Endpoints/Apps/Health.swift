@@ -3,6 +3,9 @@ internal import Sessions
 internal import Telemetry
 
 extension Endpoints {
+    /// The paths that tell whether the server runs and serves.
+    public static let healthPaths = ["/healthz", "/readyz"]
+
     /// `GET /healthz`: answers 200 while the process runs.
     func health() throws -> Response {
         Self.healthy

@@ -22,9 +22,9 @@ extension Endpoints {
         }
         let members = try Members(call, known: shared + ["username", "password", "anonymous"])
         let username = try members.requiredString("username")
-        guard Text.isValid(username, lengthMax: User.usernameLengthMax) else {
+        guard User.isLoginName(username) else {
             throw members.refused(
-                "username", "must have 1 to \(User.usernameLengthMax) bytes and no control characters")
+                "username", "must have 1 to \(User.loginNameLengthMax) bytes and no control characters")
         }
         let password = try members.requiredString("password")
         return try await logIn(

@@ -102,7 +102,7 @@ struct AuthorizationParameters {
         request.maxAge = try maxAge()
         request.contexts = try text("acr_values", 512).flatMap { AuthenticationContext.known(in: $0) }
         request.uiLocales = try text("ui_locales", 256)
-        request.loginHint = try text("login_hint", User.usernameLengthMax)
+        request.loginHint = try text("login_hint", User.loginNameLengthMax)
         request.keyThumbprint = try keyThumbprint()
         if let token = self["id_token_hint"] {
             guard let hint = hint(token), hint.audience == client.id else {

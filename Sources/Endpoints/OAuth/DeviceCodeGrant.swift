@@ -13,8 +13,7 @@ extension Endpoints {
             (login) throws(ServiceError) in
             let grant = try await services.loginSessions.collect(
                 code, login, returnToken: request.returnToken, from: call.origin)
-            return TokenAnswer.response(
-                grant, idToken: request.takesIDToken ? try services.hostedLogin.idToken(of: grant) : nil)
+            return TokenAnswer.response(grant, idToken: try idToken(of: grant, for: request))
         }
     }
 

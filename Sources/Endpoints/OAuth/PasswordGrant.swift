@@ -13,7 +13,15 @@ extension Endpoints {
         guard let password = request.password else { throw RequestProblem.invalid("password", "is missing") }
         if let refusal = client.refusal(of: .password) { throw refusal }
         let login = try loginRequest(request, for: client, by: .password, call)
-        return try await logIn(login, username: username, password: password, call)
+        return try await logIn(login, username: username, password: password, call) { (grant) throws(ServiceError) in
+            TokenAnswer.response(grant, idToken: try idToken(of: grant, for: request))
+        }
+    }
+
+    /// The ID token of a login by a grant that has no authorization request; nil without the scope `openid`, and for a client
+    /// that declines it.
+    func idToken(of grant: TokenGrant, for request: TokenRequest) throws(ServiceError) -> String? {
+        request.takesIDToken ? try services.hostedLogin.idToken(of: grant) : nil
     }
 
     /// Reads the members of a login from the form; they are equal for all grants.
@@ -55,7 +63,8 @@ extension Endpoints {
 
     /// Logs a user in by password for `/oauth/token` and `/v1/login`, and makes the answer.
     func logIn(
-        _ request: LoginRequest, username: String, password: String, _ call: Call
+        _ request: LoginRequest, username: String, password: String, _ call: Call,
+        answer: (TokenGrant) throws(ServiceError) -> Response = { TokenAnswer.response($0) }
     ) async throws(ServiceError) -> Response {
         do throws(ServiceError) {
             try rateLimiter.admitLogin(username: username, deviceID: request.device.id)
@@ -68,7 +77,7 @@ extension Endpoints {
                     try await services.login.logIn(request, as: user, from: call.origin)
                 }
             }
-            let response = TokenAnswer.response(grant)
+            let response = try answer(grant)
             metrics.countLogin()
             return response
         } catch {

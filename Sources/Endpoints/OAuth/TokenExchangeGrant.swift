@@ -37,7 +37,11 @@ extension Endpoints {
         do throws(ServiceError) {
             return try await logIn(
                 login, by: IdentityToken(provider: nil, text: subject, nonce: exchange.nonce), call
-            ) { TokenAnswer.response($0, as: type) }
+            ) { (grant) throws(ServiceError) in
+                // Beside the access token alone: a client that asks for a refresh token gets no other token.
+                let idToken = type == .accessToken ? try idToken(of: grant, for: request) : nil
+                return TokenAnswer.response(grant, as: type, idToken: idToken)
+            }
         } catch {
             if case .loginRefused(let reason) = error { throw RequestProblem.subjectRefused(reason) }
             throw error
@@ -61,7 +65,8 @@ extension Endpoints {
 
     /// Logs a user in by ID token for `/oauth/token` and `/v1/login`, and makes the answer.
     func logIn(
-        _ request: LoginRequest, by token: IdentityToken, _ call: Call, answer: (TokenGrant) -> Response
+        _ request: LoginRequest, by token: IdentityToken, _ call: Call,
+        answer: (TokenGrant) throws(ServiceError) -> Response
     ) async throws(ServiceError) -> Response {
         do throws(ServiceError) {
             guard let identityVerifier else { throw .identityRefused(.unknownProvider) }
@@ -74,7 +79,7 @@ extension Endpoints {
                     try await services.federation.logIn(request, as: identity, from: call.origin)
                 }
             }
-            let response = answer(grant)
+            let response = try answer(grant)
             metrics.countLogin()
             return response
         } catch {

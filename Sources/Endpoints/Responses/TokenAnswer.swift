@@ -25,8 +25,11 @@ enum TokenAnswer {
     }
 
     /// The answer to a token exchange (RFC 8693 section 2.2.1): `access_token` holds the token of the requested type.
-    static func response(_ grant: TokenGrant, as type: TokenExchangeParameters.TokenType) -> Response {
+    static func response(
+        _ grant: TokenGrant, as type: TokenExchangeParameters.TokenType, idToken: String?
+    ) -> Response {
         var answer = answer(grant)
+        answer.idToken = idToken
         answer.issuedTokenType = type.rawValue
         if type == .refreshToken, let refreshToken = answer.refreshToken {
             answer.accessToken = refreshToken

@@ -5,6 +5,16 @@ internal import Sessions
 /// The path in the issuer's URL, below which browsers and clients see this server: `/auth` of `https://example.org/auth`,
 /// and nothing at the root of a host. A proxy in front removes it from each request, or does not.
 public struct IssuerPath: Hashable, Sendable {
+    /// How the path comes in requests, which the proxy in front decides.
+    public enum Arrival: String, CaseIterable, Hashable, Sendable {
+        /// With the path or without it.
+        case either
+        /// Without it: with it, a path is another one, or none.
+        case removed
+        /// With it: without it there are only the documents at the root of the host, and the health of the server.
+        case kept
+    }
+
     /// `/auth`, or nothing.
     public let text: String
 
@@ -46,6 +56,13 @@ public struct IssuerPath: Hashable, Sendable {
         return Set(hidden.map(\.pattern)).sorted()
     }
 
+    /// The routes of a server whose requests come with this path that are not below it: those at the root of the host, and the
+    /// health, for which a load balancer or this machine asks.
+    var rootRoutes: [Route] {
+        let rest = Endpoints.rootDocuments + Endpoints.healthPaths
+        return metadataRoutes + Route.all.filter { rest.contains($0.pattern) }
+    }
+
     /// The metadata documents at the root of the host, which a client of an issuer with a path reads: the path follows the
     /// well-known one (RFC 8414 section 3.1, OpenID Shared Signals Framework 1.0 section 7.2).
     public var metadataPaths: [String] { text.isEmpty ? [] : metadataRoutes.map(\.pattern) }
@@ -62,6 +79,20 @@ public struct IssuerPath: Hashable, Sendable {
 }
 
 extension Endpoints {
+    /// The request as the routes have it, without the path of the issuer, and its route.
+    func find(_ request: Request, _ caller: Caller) -> (Request, RouteTable.Finding) {
+        guard caller.listener == .public else { return (request, adminTable.find(request)) }
+        if let rootTable {
+            if let stripped = issuerPath.stripped(request) { return (stripped, publicTable.find(stripped)) }
+            return (request, rootTable.find(request))
+        }
+        let finding = publicTable.find(request)
+        if case .refused = finding, issuerPathArrival == .either {
+            return findWithoutIssuerPath(request, caller) ?? (request, finding)
+        }
+        return (request, finding)
+    }
+
     /// The request without the path of the issuer, and its route; nil if there is none, or only that of another method.
     func findWithoutIssuerPath(_ request: Request, _ caller: Caller) -> (Request, RouteTable.Finding)? {
         guard caller.listener == .public, let stripped = issuerPath.stripped(request) else { return nil }

@@ -25,6 +25,7 @@ public struct Application: Sendable {
     private let logger: Logger
     private let rateLimits: RateLimits
     private let waiting: WaitingLimits
+    private let issuerPath: IssuerPath.Arrival
     private let scopes: Scope
     let providers: [IdentityProvider]
     let identityProviders: IdentityProviders?
@@ -80,6 +81,7 @@ public struct Application: Sendable {
             database: database, context: context, metrics: metrics, history: history, clockFile: clockFile,
             firstAdminKey: firstAdminKey, logger: surroundings.logger,
             rateLimits: configuration.limits.effectiveRateLimits, waiting: configuration.limits.effectiveWaitingLimits,
+            issuerPath: configuration.server.issuerPath,
             scopes: configuration.server.scopesSupported.flatMap { Scope($0) } ?? .empty, providers: providers,
             identityProviders: makeIdentityProviders(providers, context, metrics, surroundings.logger))
     }
@@ -139,7 +141,7 @@ public struct Application: Sendable {
             context: context, metrics: metrics, logger: logger, rateLimits: rateLimits, backups: backups,
             identityVerifier: identityProviders, remoteLogins: remoteLogins, scopes: scopes,
             waiting: waiting, console: console, history: history, machine: machine,
-            testClock: testClock, isStopping: isStopping)
+            issuerPath: issuerPath, testClock: testClock, isStopping: isStopping)
     }
 
     /// Records the longest session lifetime of the configuration in the database, before the first request. A server does

@@ -162,5 +162,5 @@ extension SocketAddress {
 
 extension Request {
     /// Whether the request is a health check. A busy server answers it, because a refusal would have the server restarted.
-    fileprivate var isHealthCheck: Bool { target.path == "/healthz" || target.path == "/readyz" }
+    fileprivate var isHealthCheck: Bool { Endpoints.healthPaths.contains(target.path) }
 }

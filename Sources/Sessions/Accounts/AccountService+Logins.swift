@@ -6,7 +6,7 @@ extension AccountService {
         username: String, password: String, from origin: Origin
     ) async throws(ServiceError) -> User {
         try await passwords.user(
-            LoginAttempt(username: username, names: .both, password: password, deviceID: nil, clientID: nil),
+            LoginAttempt(account: .named(username, .both), password: password, deviceID: nil, clientID: nil),
             from: origin)
     }
 

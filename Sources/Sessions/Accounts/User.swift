@@ -3,7 +3,11 @@ public struct User: Hashable, Sendable, Identifiable {
     /// The longest username, in bytes of UTF-8.
     public static let usernameLengthMax = 128
     /// The longest name that a user types at a login in bytes: a mailbox with some blanks.
-    static let loginNameLengthMax = 320
+    public static let loginNameLengthMax = 320
+
+    /// Whether `text` may be a name that a user types at a login: a username or a mailbox. No other rule bounds such a name,
+    /// wherever it comes in.
+    public static func isLoginName(_ text: String) -> Bool { Text.isValid(text, lengthMax: loginNameLengthMax) }
 
     /// The profile that the app shows and stores (seed 002). Every member may be absent.
     public struct Profile: Hashable, Sendable {

@@ -14,6 +14,11 @@ extension UserChange {
         /// True if the user is deleted.
         public let deletes: Bool
 
+        /// The end of all sessions because their devices may be another person's; nil: no such end.
+        var distrust: EndingSessions? {
+            deletes ? nil : endings.first { $0.isOfAll && !$0.reason.leavesDeviceKnown }
+        }
+
         /// Returns true if `namesake`, the user with the name that is to be written, is another user.
         public func isRefused(by namesake: Identifier<User>?) -> Bool {
             if let written, let namesake { namesake != written.id } else { false }

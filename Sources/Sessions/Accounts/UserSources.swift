@@ -23,7 +23,7 @@ public enum AccountSource: String, CaseIterable, Sendable {
     }
 }
 
-/// The sources of the parts of one account. They are stored apart from the user, because no refresh needs them.
+/// The sources of the parts of one account, and what else no refresh needs. They are stored apart from the user for this reason.
 public struct UserSources: Hashable, Sendable {
     /// The user.
     public let userID: Identifier<User>
@@ -37,17 +37,21 @@ public struct UserSources: Hashable, Sendable {
     /// The source of the first access without a password that an admin gave: of the sessions, passkeys and identities that
     /// came of it.
     public var access: AccountSource
+    /// The last time at which all sessions of the user ended because their devices may be another person's: what a phone let in
+    /// before is no longer known. Nil: never.
+    public var devicesUnknownAt: Instant?
 
     /// Creates sources from their stored values.
     public init(
         userID: Identifier<User>, username: AccountSource, email: AccountSource?, password: AccountSource?,
-        access: AccountSource
+        access: AccountSource, devicesUnknownAt: Instant? = nil
     ) {
         self.userID = userID
         self.username = username
         self.email = email
         self.password = password
         self.access = access
+        self.devicesUnknownAt = devicesUnknownAt
     }
 
     /// The sources of a user of which every part comes from `source`.

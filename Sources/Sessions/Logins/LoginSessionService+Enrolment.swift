@@ -84,7 +84,7 @@ extension LoginSessionService {
         guard let password = factor.password else { throw .invalid(member: "password", detail: "is missing") }
         do throws(ServiceError) {
             let attempt = LoginAttempt(
-                username: user.username, names: .username, password: password, deviceID: request.device.id,
+                account: .known(user.id), password: password, deviceID: request.device.id,
                 clientID: request.clientID)
             let known = try await passwords.user(attempt, from: origin)
             (proof.presence, proof.methods) = (.password(hash: known.passwordHash), ["pwd"])

@@ -1,9 +1,37 @@
 internal import Locks
 
-/// Counts failed attempts for each name, existing or not, in bounded memory.
+/// What a node counts failed logins for.
+enum AttemptSubject: Hashable, Sendable {
+    /// A name that was typed, existing or not, by its key.
+    case name(String)
+    /// A user, by whichever name.
+    case user(Identifier<User>)
+}
+
+/// What the failed logins of one account count for.
+struct AttemptCounts {
+    /// The subject that is told of its delays.
+    let told: AttemptSubject
+    /// The user of a typed name. Its delays bring the answer to a wrong password, because the answer 429 to a name with few
+    /// failures would tell that another name is the same user's.
+    let hidden: AttemptSubject?
+
+    /// Both.
+    var all: [AttemptSubject] { [told] + (hidden.map { [$0] } ?? []) }
+
+    /// The counts for `account`, which is that of `user`; nil: of no user.
+    init(of account: LoginAttempt.Account, _ user: User?) {
+        switch account {
+        case .named(let name, _): (told, hidden) = (.name(Text.key(name)), user.map { .user($0.id) })
+        case .known(let id): (told, hidden) = (.user(id), nil)
+        }
+    }
+}
+
+/// Counts failed attempts for each subject, existing or not, in bounded memory.
 ///
-/// A random hash assigns each name to one of many small sets, so that an attacker cannot choose a set. In a full set a new name
-/// replaces the smallest count, so that an attacker who wants a count forgotten has to fail as often with other names.
+/// A random hash assigns each subject to one of many small sets, so that an attacker cannot choose a set. In a full set a new
+/// subject replaces the smallest count, so that an attacker who wants a count forgotten has to fail as often with other names.
 final class FailedAttemptCounter: Sendable {
     private struct Row {
         var tag = 0
@@ -23,8 +51,8 @@ final class FailedAttemptCounter: Sendable {
 
     /// Returns nil if a password may be tried at `now`, else the time to wait. Once delays apply, one attempt at a time is
     /// admitted, because an admitted attempt delays the next ones before it fails.
-    func wait(_ name: String, at now: Instant) -> Duration? {
-        with(name) { rows, place, tag in
+    func wait(_ subject: AttemptSubject, at now: Instant) -> Duration? {
+        with(subject) { rows, place, tag in
             guard rows[place].tag == tag else { return nil }
             let now = now.secondsSinceEpoch
             let delay = policy.delay(after: rows[place].count).wholeSeconds
@@ -36,8 +64,8 @@ final class FailedAttemptCounter: Sendable {
     }
 
     /// Counts a failed attempt.
-    func count(_ name: String, at now: Instant) {
-        with(name) { rows, place, tag in
+    func count(_ subject: AttemptSubject, at now: Instant) {
+        with(subject) { rows, place, tag in
             let now = now.secondsSinceEpoch
             if rows[place].tag != tag || now > rows[place].lastAt + LockoutPolicy.memory.wholeSeconds {
                 rows[place] = Row(tag: tag)
@@ -49,9 +77,9 @@ final class FailedAttemptCounter: Sendable {
         }
     }
 
-    /// Forgets the failed attempts for a name, or only those up to `instant`.
-    func forget(_ name: String, upTo instant: Instant? = nil) {
-        with(name) { rows, place, tag in
+    /// Forgets the failed attempts of a subject, or only those up to `instant`.
+    func forget(_ subject: AttemptSubject, upTo instant: Instant? = nil) {
+        with(subject) { rows, place, tag in
             guard rows[place].tag == tag else { return }
             if let instant, rows[place].lastAt > instant.secondsSinceEpoch { return }
             rows[place] = Row()
@@ -59,9 +87,9 @@ final class FailedAttemptCounter: Sendable {
     }
 
     private func with<Value: Sendable>(
-        _ name: String, _ body: (inout [Row], Int, Int) -> Value
+        _ subject: AttemptSubject, _ body: (inout [Row], Int, Int) -> Value
     ) -> Value {
-        let tag = max(1, name.hashValue & Int.max)
+        let tag = max(1, subject.hashValue & Int.max)
         return rows.withLock { rows in
             if rows.isEmpty { rows = Array(repeating: Row(), count: Self.setCount * Self.setSize) }
             let first = tag % Self.setCount * Self.setSize

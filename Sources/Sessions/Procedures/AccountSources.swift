@@ -60,6 +60,13 @@ extension StoreTransaction {
         if changed != known { replace(changed) }
     }
 
+    /// Writes that the devices of the user are unknown from now on.
+    func noteDistrust(of user: User, at now: Instant) throws(TransactionError) {
+        var sources = try userSources(of: [user.id]).value().first ?? UserSources(of: user, from: .user)
+        sources.devicesUnknownAt = now
+        replace(sources)
+    }
+
     /// Writes that an untrusted source has got into an account. Nothing makes it trusted again but a proof.
     func noteAccess(to user: User, from source: AccountSource) throws(TransactionError) {
         guard var sources = try userSources(of: [user.id]).value().first, sources.access.isTrusted else { return }

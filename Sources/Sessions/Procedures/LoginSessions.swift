@@ -72,14 +72,22 @@ extension Store {
         try await read(.short) { (reader) throws(TransactionError) in try reader.loginSession(key).value() }
     }
 
-    /// The sessions with those ids, and the newest that phones have let in with that key; with the settings of the moment.
+    /// The sessions with those ids, and the newest that phones have let in with that key, without those that began before the
+    /// devices of their users became unknown; with the settings of the moment.
     public func sessions(
         _ ids: [Identifier<Session>], letInWithKey thumbprint: String?
     ) async throws(StoreError) -> (sessions: [Session], settings: Settings) {
         try await read(.short) { (reader) throws(TransactionError) in
             let (named, catalogue) = (reader.sessions(ids), reader.catalogue())
             let bound = thumbprint.map { reader.sessions(letInWithKey: $0, limit: Session.letInMax) }
-            return (try named.value() + (try bound?.value() ?? []), try catalogue.value().settings)
+            let found = try named.value() + (try bound?.value() ?? [])
+            let sources = try reader.userSources(of: Array(Set(found.map(\.userID)))).value()
+            let ends = Dictionary(sources.map { ($0.userID, $0.devicesUnknownAt) }) { first, _ in first }
+            // A session of the same second may be one of those that ended.
+            let known = found.filter { session in
+                (ends[session.userID] ?? nil).map { session.startedAt > $0 } ?? true
+            }
+            return (known, try catalogue.value().settings)
         }
     }
 

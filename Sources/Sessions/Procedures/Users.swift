@@ -99,6 +99,7 @@ extension StoreTransaction {
             update(user)
             if let sources { try note(sources, from: old, to: user, by: edited.source) }
         }
+        if let ending = effect.distrust { try noteDistrust(of: old, at: ending.at) }
         var ended = 0
         var events = edited.events
         // Requests all endings before it reads the first answer, because that takes one round trip.

@@ -104,7 +104,7 @@ public final class LoginService: UseCase {
     ) async throws(ServiceError) -> User {
         try await passwords.user(
             LoginAttempt(
-                username: username, names: names, password: password, deviceID: device.id, clientID: clientID),
+                account: .named(username, names), password: password, deviceID: device.id, clientID: clientID),
             from: origin)
     }
 

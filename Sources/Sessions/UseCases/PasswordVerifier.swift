@@ -1,9 +1,14 @@
-/// A password in a request, with the name and the device.
+/// A password in a request, with the account and the device.
 struct LoginAttempt: Sendable {
-    /// The name as the user has typed it.
-    let username: String
-    /// What the name may be.
-    let names: HostedLogin.LoginNames
+    /// The account for which the password comes.
+    enum Account: Sendable {
+        /// A name as the user has typed it, and what it may be.
+        case named(String, HostedLogin.LoginNames)
+        /// The account of an invitation.
+        case known(Identifier<User>)
+    }
+
+    let account: Account
     let password: String
     /// The device that the request names, if it names one.
     let deviceID: String?
@@ -22,29 +27,27 @@ struct LoginAttempt: Sendable {
 /// Where there is a session, the store has the count, and every node acts on it (`AdmittedAttempt`). For logins from anywhere
 /// else each node delays in memory, for every name alike, so that a 429 does not disclose which names exist. The count that
 /// leads to the lock is stored with the user, so that it outlives restarts and all nodes share it. A node that knows of a lock
-/// from the store alone answers as to a wrong password, equally slowly, because unknown names have no lock and must not be
-/// distinguishable.
+/// from the store alone, or of a delay from another name of the user, answers as to a wrong password, equally slowly, because
+/// unknown names have neither and must not be distinguishable.
 final class PasswordVerifier: UseCase {
     let context: ServiceContext
 
     init(_ context: ServiceContext) { self.context = context }
 
-    /// The user with that name and password.
+    /// The user of that account, if the password is right.
     func user(_ attempt: LoginAttempt, from origin: Origin) async throws(ServiceError) -> User {
         let now = context.clock.now
-        let user =
-            Text.isValid(attempt.username, lengthMax: User.loginNameLengthMax)
-            ? try await inStore { () async throws(StoreError) in
-                try await store.user(attempt.username, loggingInBy: attempt.names)
-            } : nil
-        // Wrong passwords count for the user, whichever name was typed.
-        let name = Text.key(user?.username ?? attempt.username)
+        let user = try await user(of: attempt.account)
+        let counts = AttemptCounts(of: attempt.account, user)
         // An admin may have unlocked the user, at whichever node.
-        if let liftedAt = user?.wrongPasswords?.liftedAt { context.failedAttempts.forget(name, upTo: liftedAt) }
-        let wait = context.failedAttempts.wait(name, at: now)
+        if let liftedAt = user?.wrongPasswords?.liftedAt {
+            for subject in counts.all { context.failedAttempts.forget(subject, upTo: liftedAt) }
+        }
+        let wait = context.failedAttempts.wait(counts.told, at: now)
+        let isDelayed = wait == nil && counts.hidden.map { context.failedAttempts.wait($0, at: now) != nil } ?? false
         var isLocked = user?.wrongPasswords?.isLocked(at: now) ?? false
         var isKnown = false
-        if wait != nil || isLocked {
+        if wait != nil || isDelayed || isLocked {
             isKnown = try await hasSession(user, on: attempt.deviceID, at: now)
             if let wait, !isKnown { throw .tooManyRequests(retryAfter: wait) }
         }
@@ -56,24 +59,37 @@ final class PasswordVerifier: UseCase {
         // Attempts at the same time, at any node, are decided one after the other: those before may have brought a lock.
         let wrongHere = try await failedAttempts(before: here)
         var wrong = user?.wrongPasswords
-        if !isLocked, !isKnown {
+        if !isLocked, !isDelayed, !isKnown {
             wrong = try await wrongPasswords(of: user)
             isLocked = wrong?.isLocked(at: now) ?? false
             if isLocked { isKnown = try await hasSession(user, on: attempt.deviceID, at: now) }
         }
-        guard var user, isRight, !isLocked || isKnown else {
-            try await countWrongPassword(attempt, of: user, name, here, isLocked: isLocked, from: origin, at: now)
+        guard var user, isRight, isKnown || !isLocked && !isDelayed else {
+            // A right password is no wrong one, although the answer does not tell.
+            let reason = user == nil ? "unknown_user" : isLocked ? "locked" : isRight ? "delayed" : nil
+            let subjects = isRight ? [counts.told] : counts.all
+            try await countWrongPassword(attempt, of: user, subjects, here, reason, origin, now)
             throw .invalidCredentials
         }
         try await forget(wrongHere, before: here)
         if !isKnown {
-            context.failedAttempts.forget(name)
+            for subject in counts.all { context.failedAttempts.forget(subject) }
             if let wrong, wrong.count > 0 { try await forgetWrongPasswords(of: user.id) }
         }
         if let hash = user.passwordHash, context.passwords.needsRehash(hash) {
             user.passwordHash = try await rehash(attempt.password, of: user, for: requester)
         }
         return user
+    }
+
+    private func user(of account: LoginAttempt.Account) async throws(ServiceError) -> User? {
+        switch account {
+        case .named(let name, let names):
+            guard User.isLoginName(name) else { return nil }
+            return try await inStore { () async throws(StoreError) in try await store.user(name, loggingInBy: names) }
+        case .known(let id):
+            return try await inStore { () async throws(StoreError) in try await store.user(.id(id)) }
+        }
     }
 
     /// Verifies the password of a user in a session: wrong passwords are counted for that session alone.
@@ -110,17 +126,21 @@ final class PasswordVerifier: UseCase {
 
     /// Counts a wrong password, and records it in the audit trail. An unknown name is recorded without the name, and reads and
     /// writes as much, so that the duration does not distinguish it from a wrong password.
+    ///
+    /// - Parameters:
+    ///   - subjects: what it counts for on this node.
+    ///   - reason: the reason of the event of an attempt that does not count for the user; nil: it counts.
     private func countWrongPassword(
-        _ attempt: LoginAttempt, of user: User?, _ name: String, _ here: AdmittedAttempt, isLocked: Bool,
-        from origin: Origin, at now: Instant
+        _ attempt: LoginAttempt, of user: User?, _ subjects: [AttemptSubject], _ here: AdmittedAttempt,
+        _ reason: String?, _ origin: Origin, _ now: Instant
     ) async throws(ServiceError) {
         if try await hasSession(user, on: attempt.deviceID, at: now) {
             return try await countWrong(
                 here, AuditEvent(.loginFailed, at: now, by: origin, userID: user?.id, reason: "wrong_password"))
         }
-        context.failedAttempts.count(name, at: now)
-        guard let user, !isLocked else {
-            return try await recordFailedLogin(of: user?.id, user == nil ? "unknown_user" : "locked", from: origin)
+        for subject in subjects { context.failedAttempts.count(subject, at: now) }
+        guard let user, reason == nil else {
+            return try await recordFailedLogin(of: user?.id, reason ?? "unknown_user", from: origin)
         }
         let policy = context.lockoutPolicy
         _ = try await inStore { () async throws(StoreError) in

@@ -60,7 +60,7 @@ struct ConfigurationKeyTests {
         let others: [String: String] = [
             "server.public_listen": "[::1]:9", "server.admin_listen": "0.0.0.0:10",
             "server.issuer": "https://login.example/sojourn", "server.audience": "https://api.example",
-            "server.scopes_supported": "openid read",
+            "server.scopes_supported": "openid read", "server.issuer_path": "removed",
             "database.url": "sqlite:/var/lib/sojourn/db", "keys.root_key_file": "/run/secrets/1",
             "keys.algorithm": "EdDSA", "log.level": "debug", "log.format": "text",
             "server.tls_certificate": "/c.pem", "server.tls_key": "/k.pem", "server.admin_tls_certificate": "/c.pem",

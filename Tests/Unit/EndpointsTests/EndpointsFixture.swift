@@ -168,15 +168,24 @@ struct EndpointsFixture: Sendable {
     }
 
     /// This server over another store, which has the same database and keys.
-    func over(_ store: some Store) -> EndpointsFixture {
+    func over(_ store: some Store, policy: RefreshPolicy? = nil) -> EndpointsFixture {
         var other = self
         other.context = ServiceContext(
-            store: store, policy: context.policy, rootKeys: rootKeys, signingKeys: context.signingKeys,
+            store: store, policy: policy ?? context.policy, rootKeys: rootKeys, signingKeys: context.signingKeys,
             passwords: context.passwords, clock: context.clock, issuer: Self.issuer, audience: Self.audience,
             passkeys: context.passkeys)
         other.endpoints = Endpoints(
             context: other.context, metrics: MetricsRegistry(), logger: endpoints.logger,
             identityVerifier: endpoints.identityVerifier, isStopping: { false })
+        return other
+    }
+
+    /// This server behind a proxy that removes the path of the issuer from requests, or does not.
+    func receiving(_ arrival: IssuerPath.Arrival) -> EndpointsFixture {
+        var other = self
+        other.endpoints = Endpoints(
+            context: context, metrics: MetricsRegistry(), logger: endpoints.logger, issuerPath: arrival,
+            isStopping: { false })
         return other
     }
 

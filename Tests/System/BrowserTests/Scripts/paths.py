@@ -259,8 +259,10 @@ def no_address_left_the_path():
 
 
 def the_doctor_says_what_the_proxy_lacks():
-    """It is content, until the root of the host is not passed on, or nothing is."""
-    assert examine() == [("ok", f"{issuer} leads to this server")], examine()
+    """It is content, until the root of the host is not passed on, or nothing is. Where the path is removed, it names the second form of each path."""
+    second = f", and so does {issuer}/auth: with server.issuer_path \"removed\" no path has a second form" if strips else ""
+    assert examine() == [("ok", f"{issuer} leads to this server{second}")], examine()
+    assert examine("removed" if strips else "kept") == [("ok", f"{issuer} leads to this server")]
     nginx.start(server, strips, isWhole=False)
     [(result, said)] = examine()
     assert result == "warn" and f"{nginx.origin}/.well-known/oauth-authorization-server/auth answers 404" in said, said
@@ -268,11 +270,11 @@ def the_doctor_says_what_the_proxy_lacks():
     assert {result for result, _ in examine()} == {"warn"}, examine()
 
 
-def examine():
+def examine(issuer_path="either"):
     """The findings of the doctor about the issuer."""
     run = subprocess.run(
         [program, "doctor", "--json", "--database", f"sqlite:{folder.name}/db"], cwd=folder.name, capture_output=True,
-        env={"SOJOURN_SERVER_ISSUER": issuer, "PATH": os.environ["PATH"]})
+        env={"SOJOURN_SERVER_ISSUER": issuer, "SOJOURN_SERVER_ISSUER_PATH": issuer_path, "PATH": os.environ["PATH"]})
     findings = json.loads(run.stdout)["items"]
     return [(one["result"], one["detail"]) for one in findings if one["check"] == "issuer"]
 

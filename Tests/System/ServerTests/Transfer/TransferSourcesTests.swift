@@ -21,6 +21,9 @@ struct TransferSourcesTests {
                     profile: .init(email: "a@example.org"), offlineSessionMax: nil, from: source, by: .system)
                 written.append(UserSources(of: user, from: source))
             }
+            let end = Instant(secondsSinceEpoch: 1_800_000_000)
+            _ = try await first.store.updateUser(.id(written[0].userID)) { $0.ending = .init(.revokedByAdmin, at: end) }
+            written[0].devicesUnknownAt = end
             for (source, target) in [(first, postgres), (postgres, last)] {
                 try await transfer.move(from: source, to: target)
                 for sources in written {

@@ -55,11 +55,11 @@ struct LogoutDeliveryTests {
         }
 
         /// A session of the client; of a login on the page, unless `isOfPage` is false.
-        func logIn(_ device: String, isOfPage: Bool = true) async throws -> Session {
+        func logIn(_ device: String, isOfPage: Bool = true, scope: Scope = .empty) async throws -> Session {
             let (now, epoch) = (clock.wall.now, try await store.catalogue().settings.epoch)
             let session = Session(
                 id: Identifier(random: .system), userID: user.id, clientID: "web", device: Device(id: device),
-                startedAt: now, epoch: epoch)
+                scope: scope, startedAt: now, epoch: epoch)
             if isOfPage {
                 let request = AuthorizationRequest(
                     id: "0", clientID: "web", redirectURI: "https://web.example/cb", codeChallenge: "c")
@@ -104,8 +104,10 @@ struct LogoutDeliveryTests {
     @Test("each end is told once, by a token as the standard demands, and no session that began elsewhere")
     func delivery() async throws {
         try await stage { stage, receiver in
-            let (first, second) = (try await stage.logIn("a"), try await stage.logIn("b"))
+            let first = try await stage.logIn("a")
             let elsewhere = try await stage.logIn("c", isOfPage: false)
+            // A refresh brings an ID token of it.
+            let second = try await stage.logIn("b", isOfPage: false, scope: Scope("openid read") ?? .empty)
             let going = try await stage.logIn("d")
             for session in [first, elsewhere, second] { try await stage.end(session) }
             let delivery = stage.delivery()

@@ -17,6 +17,15 @@ import Testing
         return browser
     }
 
+    /// Gives `body` a browser in which a session of the client lives.
+    private func withSession(_ body: (HostedLogin, Browser, Tokens) async throws -> Void) async throws {
+        try await HostedLogin.with(Self.shared) { login in
+            let browser = browser(login)
+            try await body(
+                login, browser, try Tokens(await login.exchange(try await login.code(browser), Self.unnamed)))
+        }
+    }
+
     private func silent(_ browser: Browser, _ changes: [String: String?] = [:]) async throws -> String {
         let answer = await browser.get(HostedLogin.url(changes.merging(["prompt": "none"]) { $1 }))
         return try #require(try Redirect(answer)["code"], "\(answer.text)")
@@ -29,9 +38,7 @@ import Testing
 
     @Test("a request with prompt=none of a client that lives in the browser starts no session")
     func silentChecks() async throws {
-        try await HostedLogin.with(Self.shared) { login in
-            let browser = browser(login)
-            let first = try Tokens(await login.exchange(try await login.code(browser), Self.unnamed))
+        try await withSession { login, browser, first in
             for number in Int64(1)...4 {
                 login.stage.moveClock(to: number * 900)
                 let answer = await login.exchange(try await silent(browser), Self.unnamed)
@@ -68,12 +75,14 @@ import Testing
         arguments: [
             ["prompt": "none", "scope": "openid email read account"],
             ["prompt": "none", "scope": "openid offline_access"],
+            ["prompt": "none", "resource": "https://a.example"],
             ["prompt": nil],
         ] as [[String: String?]])
     func ownSessions(_ changes: [String: String?]) async throws {
         try await HostedLogin.with(Self.shared) { login in
             _ = await login.stage.admin(
-                .patch, "/admin/v1/clients/shop", #"{"scope":"openid profile email read account offline_access"}"#)
+                .patch, "/admin/v1/clients/shop",
+                #"{"scope":"openid profile email read account offline_access","resources":["https://a.example"]}"#)
             let browser = browser(login)
             let first = try Tokens(await login.exchange(try await login.code(browser), Self.unnamed))
             let code = try #require(try Redirect(await browser.get(HostedLogin.url(changes)))["code"])
@@ -86,9 +95,7 @@ import Testing
 
     @Test("a session that has ended gets no tokens by a code that joins it, and the next check starts one")
     func endedMeanwhile() async throws {
-        try await HostedLogin.with(Self.shared) { login in
-            let browser = browser(login)
-            let first = try Tokens(await login.exchange(try await login.code(browser), Self.unnamed))
+        try await withSession { login, browser, first in
             let code = try await silent(browser)
             let logout = await login.stage.call(.post, "/v1/logout", #"{"refresh_token":"\#(first.refresh)"}"#)
             #expect(logout.status == 204)
@@ -97,11 +104,47 @@ import Testing
         }
     }
 
-    @Test("a code that joins a session and comes twice ends that session")
-    func codeReuse() async throws {
-        try await HostedLogin.with(Self.shared) { login in
+    /// When the provider's confirmation of a session expires.
+    enum Expiry: CaseIterable {
+        case beforeTheCheck, beforeTheExchange, beforeItsRepetition
+    }
+
+    @Test("a check gets no tokens of a session that its provider has to confirm again", arguments: Expiry.allCases)
+    func unconfirmed(_ expiry: Expiry) async throws {
+        try await HostedLogin.with(Self.shared) { plain in
+            let terms = RecheckTerms(interval: .seconds(600), outageBudget: .seconds(60))
+            let policy = RefreshPolicy(absoluteMaximum: .seconds(86_400 * 365), recheckTerms: ["acme": terms])
+            let login = HostedLogin(stage: plain.stage.over(plain.stage.store, policy: policy))
             let browser = browser(login)
             let first = try Tokens(await login.exchange(try await login.code(browser), Self.unnamed))
+            let id = try #require(Identifier<Session>(first.sessionID))
+            let start = Instant(secondsSinceEpoch: EndpointsFixture.start)
+            let done: Void? = try await login.stage.store.updateProviderCheck(id) {
+                $0.session.confirmation = ProviderConfirmation(provider: "acme", at: start)
+            }
+            #expect(done != nil)
+            let (end, key) = (Int64(660), ["Idempotency-Key": "once"] as Fields)
+            login.stage.moveClock(to: end - 1)
+            if expiry == .beforeTheCheck { login.stage.moveClock(to: end) }
+            let code = try await silent(browser)
+            if expiry == .beforeTheExchange { login.stage.moveClock(to: end) }
+            var answer = await login.exchange(code, Self.unnamed, fields: key)
+            if expiry == .beforeItsRepetition {
+                #expect(answer.string("session_id") == first.sessionID, "\(answer.text)")
+                login.stage.moveClock(to: end)
+                answer = await login.exchange(code, Self.unnamed, fields: key)
+            }
+            guard expiry == .beforeTheCheck else {
+                #expect(answer.string("error") == "invalid_grant", "\(answer.text)")
+                return
+            }
+            #expect(answer.status == 200 && answer.string("session_id") != first.sessionID, "\(answer.text)")
+        }
+    }
+
+    @Test("a code that joins a session and comes twice ends that session")
+    func codeReuse() async throws {
+        try await withSession { login, browser, first in
             let code = try await silent(browser)
             #expect(await login.exchange(code, Self.unnamed).status == 200)
             #expect(await login.exchange(code, Self.unnamed).string("error") == "invalid_grant")
@@ -113,9 +156,7 @@ import Testing
 
     @Test("an exchange that is repeated because its answer was lost gets the tokens of the session again")
     func lostAnswer() async throws {
-        try await HostedLogin.with(Self.shared) { login in
-            let browser = browser(login)
-            let first = try Tokens(await login.exchange(try await login.code(browser), Self.unnamed))
+        try await withSession { login, browser, first in
             let code = try await silent(browser)
             let key: Fields = ["Idempotency-Key": "once"]
             for _ in 0..<2 {

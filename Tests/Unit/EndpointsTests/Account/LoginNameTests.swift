@@ -10,11 +10,6 @@ import Testing
 
 /// Which names log in beside a password: the username, and the verified address of one user.
 struct LoginNameTests {
-    /// The ways in which a name and a password come.
-    enum Way: String, CaseIterable, Sendable {
-        case page, call, grant
-    }
-
     private static let clients = ["username": "by-username", "email": "by-email", "both": "by-both"]
 
     /// Gives `body` a server with anna with a verified address, bert with an unverified one, and a client for each rule.
@@ -50,39 +45,20 @@ struct LoginNameTests {
 
     /// Logs in, and returns the user's id; nil: the name or the password is wrong.
     private static func logIn(
-        _ stage: EndpointsFixture, _ way: Way, _ client: String, _ name: String,
+        _ stage: EndpointsFixture, _ way: PasswordWay, _ client: String, _ name: String,
         password: String = EndpointsFixture.password
     ) async throws -> String? {
-        switch way {
-        case .page:
-            let (login, browser) = (HostedLogin(stage: stage), Browser(stage))
-            let changes: [String: String?] = ["client_id": client, "scope": "openid"]
-            let page = try await login.page(browser, changes)
-            let answer = await login.submit(browser, page, username: name, password: password)
-            if answer.status == 422 { return nil }
-            let code = try #require(Redirect(answer)["code"])
-            return try Tokens(await login.exchange(code, ["client_id": client])).userID
-        case .call:
-            let body: [String: JSONValue] = [
-                "username": .string(name), "password": .string(password), "client_id": .string(client),
-                "device": .object(["id": .string("d1")]),
-            ]
-            let text = try #require(JSONValue.object(body).compactText)
-            let answer = await stage.call(.post, "/v1/login", text)
-            return answer.string("code") == "invalid_credentials" ? nil : try Tokens(answer).userID
-        case .grant:
-            let form = [
-                "grant_type": "password", "client_id": client, "username": name, "password": password,
-                "device_id": "d1",
-            ]
-            let answer = await stage.form("/oauth/token", Browser.encoded(form))
-            return answer.string("error") == "invalid_grant" ? nil : try Tokens(answer).userID
-        }
+        let answer = try await way.send(name, password, for: client, to: stage)
+        if way.isWrong(answer) { return nil }
+        guard way == .page else { return try Tokens(answer).userID }
+        let code = try #require(Redirect(answer)["code"])
+        return try Tokens(await HostedLogin(stage: stage).exchange(code, ["client_id": client])).userID
     }
 
     @Test(
-        "a client takes usernames, verified addresses, or both, in every way a password comes", arguments: Way.allCases)
-    func rules(way: Way) async throws {
+        "a client takes usernames, verified addresses, or both, in every way a password comes",
+        arguments: PasswordWay.ofClients)
+    func rules(way: PasswordWay) async throws {
         try await Self.with { stage in
             let anna = try #require(await stage.admin(.get, "/admin/v1/users/username:anna").string("user_id"))
             let rows: [(client: String, name: String, isAnna: Bool)] = [
@@ -142,22 +118,21 @@ struct LoginNameTests {
         }
     }
 
-    @Test("wrong passwords count for the user, whichever name was typed")
-    func limits() async throws {
+    @Test("a mailbox of 254 bytes logs in, in every way a password comes", arguments: PasswordWay.ofClients)
+    func longAddress(way: PasswordWay) async throws {
         try await Self.with { stage in
-            for number in 0..<20 {
-                let name = number % 2 == 0 ? "anna" : "anna@example.org"
-                let body =
-                    #"{"username":"\#(name)","password":"wrong","client_id":"by-both","device":{"id":"d\#(number)"}}"#
-                if await stage.call(.post, "/v1/login", body).status == 429 { break }
-            }
-            for name in ["anna", "anna@example.org"] {
-                let body =
-                    #"{"username":"\#(name)","password":"\#(EndpointsFixture.password)","client_id":"by-both","device":{"id":"new"}}"#
-                #expect(await stage.call(.post, "/v1/login", body).status == 429, "\(name)")
-            }
-            let bert = try await Self.logIn(stage, .call, "by-both", "bert")
-            #expect(bert != nil)
+            let label = String(repeating: "b", count: 62)
+            let address = String(repeating: "a", count: 64) + "@b\(label).\(label).\(label)"
+            try #require(address.utf8.count == 254 && Mailbox.isValid(address))
+            try await Self.makeUser(stage, "long", address, isVerified: true)
+            #expect(try await Self.logIn(stage, way, "by-both", "  \(address) ") != nil)
+            // A page that an application opens for the address begins with it.
+            let page = try await HostedLogin(stage: stage).page(
+                Browser(stage), ["client_id": "by-both", "scope": "openid", "login_hint": address])
+            #expect(page.answer.text.contains("value=\"\(address)\""))
+            // What is longer than every name is nobody's.
+            let tooLong = String(repeating: "a", count: 400)
+            #expect(try await way.send(tooLong, "x", for: "by-both", to: stage).status == (way == .page ? 422 : 400))
         }
     }
 

@@ -195,4 +195,34 @@ import Testing
             #expect(await app.ending() == "replaced")
         }
     }
+
+    @Test("a login without the phone never continues a session that depends on a phone") func aBoundSessionBeginsAnew()
+        async throws
+    {
+        try await PhonePageFixture.with { page, phone in
+            let hosted = page.hosted
+            try await page.approveByScan(phone)
+            let bound = try Tokens(await hosted.exchange(try #require(Redirect(await page.finish())["code"])))
+            let answer = await hosted.exchange(try await hosted.code(), ["session_id": bound.sessionID])
+            #expect(answer.status == 200 && answer.string("session_id") != bound.sessionID, "\(answer.text)")
+            let old = await hosted.stage.admin(.get, "/admin/v1/sessions/\(bound.sessionID)")
+            #expect(old.string("ended_reason") == "replaced")
+        }
+    }
+
+    @Test("a check with prompt=none joins the session that a login in the browser has continued")
+    func aCheckJoinsTheContinuedSession() async throws {
+        try await HostedLogin.with(Self.shared) { hosted in
+            let app = try await GuardedApp(hosted, mode: "NO")
+            let browser = Browser(hosted.stage)
+            let continued = await app.goOn(try await hosted.code(browser, Self.scope))
+            #expect(continued.string("session_id") == app.tokens.sessionID, "\(continued.text)")
+            hosted.stage.moveClock(to: 900)
+            let check = HostedLogin.url(Self.scope.merging(["prompt": "none"]) { $1 })
+            let code = try #require(try Redirect(await browser.get(check))["code"])
+            let answer = await hosted.exchange(code, ["device_id": nil])
+            #expect(answer.string("session_id") == app.tokens.sessionID, "\(answer.text)")
+            #expect(answer.status == 200 && answer.string("refresh_token") == nil)
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import HTTP
+import Locks
 import Sessions
 import Testing
 
@@ -18,10 +19,11 @@ struct KnownDeviceTests {
     }
 
     /// Lets the device in. The phone is asked for a second factor, or is not.
+    @discardableResult
     private func letIn(
         _ login: DeviceLogin, _ phone: Tokens, by device: ProvingDevice?, isAsked: Bool,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) async throws {
+        password: String = EndpointsFixture.password, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Tokens {
         let claimed = await login.scan(phone)
         var answer = await login.act("confirm", #"{"number":\#(try await login.number())}"#, phone)
         let input = answer.string("input")
@@ -29,12 +31,21 @@ struct KnownDeviceTests {
         // A device that is not known is always asked for one.
         #expect(claimed.bool("browser_known") == true || isAsked, "\(claimed.text)", sourceLocation: sourceLocation)
         if input != nil {
-            answer = await login.act("second-factor", #"{"password":"\#(EndpointsFixture.password)"}"#, phone)
+            answer = await login.act("second-factor", #"{"password":"\#(password)"}"#, phone)
         }
         #expect(answer.string("state") == "ACTIVE", "\(answer.text)", sourceLocation: sourceLocation)
         let fields: Fields = device.map { ["DPoP": $0.proof(login.stage, .post, "/oauth/token")] } ?? [:]
         let tokens = await login.collect(fields: fields)
         #expect(tokens.status == 200, "\(tokens.text)", sourceLocation: sourceLocation)
+        return try Tokens(tokens)
+    }
+
+    /// Logs the device out.
+    private func logOut(_ stage: EndpointsFixture, _ tokens: Tokens, by device: ProvingDevice) async {
+        let answer = await stage.call(
+            .post, "/v1/logout", #"{"refresh_token":"\#(tokens.refresh)"}"#,
+            fields: ["DPoP": device.proof(stage, .post, "/v1/logout")])
+        #expect(answer.status == 204, "\(answer.text)")
     }
 
     @Test("a device is known by the key of a session that the user's phone has let in, and by nothing else")
@@ -131,15 +142,64 @@ struct KnownDeviceTests {
     func logout() async throws {
         try await DeviceLogin.with { stage, phone in
             let tv = ProvingDevice()
-            let login = try await open(stage, tv)
-            try await login.approve(phone)
-            let fields: Fields = ["DPoP": tv.proof(stage, .post, "/oauth/token")]
-            let tokens = try Tokens(await login.collect(fields: fields))
-            let proof: Fields = ["DPoP": tv.proof(stage, .post, "/v1/logout")]
-            #expect(
-                await stage.call(.post, "/v1/logout", #"{"refresh_token":"\#(tokens.refresh)"}"#, fields: proof).status
-                    == 204)
+            await logOut(stage, try await letIn(open(stage, tv), phone, by: tv, isAsked: true), by: tv)
             try await letIn(open(stage, tv), phone, by: tv, isAsked: false)
+        }
+    }
+
+    /// What says that devices of the user may be another person's.
+    enum Distrust: CaseIterable {
+        case passwordChange, passwordByAdmin, passwordReset, endOfDevices, revocation, disabling
+
+        /// The password afterwards.
+        var password: String {
+            switch self {
+            case .passwordChange, .passwordByAdmin, .passwordReset: "battery staple"
+            case .endOfDevices, .revocation, .disabling: EndpointsFixture.password
+            }
+        }
+
+        func happen(_ stage: EndpointsFixture, _ phone: Tokens) async throws {
+            let user = "/admin/v1/users/\(phone.userID)"
+            let new = #""new_password":"\#(password)""#
+            let answer: Answer
+            switch self {
+            case .passwordChange:
+                answer = await stage.call(
+                    .put, "/v1/me/password", #"{"old_password":"\#(EndpointsFixture.password)",\#(new)}"#,
+                    bearer: phone.access)
+            case .passwordByAdmin: answer = await stage.admin(.put, user + "/password", "{\(new)}")
+            case .passwordReset:
+                let token = try #require(await stage.admin(.post, user + "/password-reset").string("reset_token"))
+                stage.surroundings.secrets.withLock { _ = $0.insert(token) }
+                answer = await stage.call(.post, "/v1/password-reset", #"{"reset_token":"\#(token)",\#(new)}"#)
+            case .endOfDevices: answer = await stage.call(.delete, "/v1/me/devices", bearer: phone.access)
+            case .revocation: answer = await stage.admin(.post, user + "/revoke")
+            case .disabling:
+                answer = await stage.admin(.post, user + "/disable", #"{"revoke_sessions":true}"#)
+                _ = await stage.admin(.post, user + "/enable")
+            }
+            #expect(answer.status < 300, "\(answer.text)")
+        }
+    }
+
+    @Test(
+        "a device that had logged out before is unknown after what makes every device unknown",
+        arguments: Distrust.allCases)
+    func endedBefore(_ distrust: Distrust) async throws {
+        try await DeviceLogin.with { stage, phone in
+            stage.surroundings.secrets.withLock { _ = $0.insert(distrust.password) }
+            let tv = ProvingDevice()
+            await logOut(stage, try await letIn(open(stage, tv), phone, by: tv, isAsked: true), by: tv)
+            stage.moveClock(to: 60)
+            try await distrust.happen(stage, phone)
+            stage.moveClock(to: 120)
+            let again = try Tokens(
+                await stage.call(
+                    .post, "/v1/login",
+                    #"{"username":"anna","password":"\#(distrust.password)","device":{"id":"phone-1"}}"#))
+            try await letIn(open(stage, tv), again, by: tv, isAsked: true, password: distrust.password)
+            try await letIn(open(stage, tv), again, by: tv, isAsked: false)
         }
     }
 
@@ -148,10 +208,11 @@ struct KnownDeviceTests {
     private static let cookie = "__Host-sojourn-known"
 
     /// Lets the browser in by the phone, which is asked for a second factor, or is not.
+    @discardableResult
     private func letIn(
         _ hosted: HostedLogin, _ browser: Browser, _ phone: Tokens, isAsked: Bool,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) async throws {
+        password: String = EndpointsFixture.password, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Tokens {
         let waiting = try await PhonePageFixture.begin(hosted, browser)
         let claimed = await waiting.claim(try await waiting.code(), phone)
         let number: String = try #require(await waiting.event().string("data"))
@@ -163,14 +224,33 @@ struct KnownDeviceTests {
         #expect(claimed.bool("browser_known") == !isAsked, "\(claimed.text)", sourceLocation: sourceLocation)
         if input != nil {
             _ = await hosted.stage.call(
-                .post, "/v1/me/logins/\(waiting.id)/second-factor", #"{"password":"\#(EndpointsFixture.password)"}"#,
+                .post, "/v1/me/logins/\(waiting.id)/second-factor", #"{"password":"\#(password)"}"#,
                 bearer: phone.access)
         }
         let finished = try await waiting.finish()
         let set = finished.response.fields.values("Set-Cookie").first { $0.hasPrefix(Self.cookie) }
         #expect(set?.hasSuffix("; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=34560000") == true, "\(set ?? "-")")
         let code = try #require(try Redirect(finished)["code"])
-        #expect(await hosted.exchange(code).status == 200)
+        return try Tokens(await hosted.exchange(code))
+    }
+
+    @Test("a browser that had logged out before is unknown after a change of the password")
+    func browserEndedBefore() async throws {
+        try await HostedLogin.with(#","login_methods":["password","phone"]"#) { hosted in
+            let (stage, browser) = (hosted.stage, Browser(hosted.stage))
+            let phone = try await stage.logIn(device: "phone")
+            for isAsked in [true, false] {
+                let tokens = try await letIn(hosted, browser, phone, isAsked: isAsked)
+                #expect(await stage.call(.post, "/v1/logout", #"{"refresh_token":"\#(tokens.refresh)"}"#).status == 204)
+            }
+            let change = Distrust.passwordChange
+            stage.surroundings.secrets.withLock { _ = $0.insert(change.password) }
+            stage.moveClock(to: 60)
+            try await change.happen(stage, phone)
+            stage.moveClock(to: 120)
+            try await letIn(hosted, browser, phone, isAsked: true, password: change.password)
+            try await letIn(hosted, browser, phone, isAsked: false)
+        }
     }
 
     @Test("a browser is known by a cookie of an earlier login of this user, and by no other")

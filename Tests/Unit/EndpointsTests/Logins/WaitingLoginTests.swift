@@ -32,25 +32,38 @@ import Testing
         try await services.accessTokens.authenticate(tokens.access, from: .system)
     }
 
+    /// A claimed login, for which its device and the phone can wait.
+    private struct ClaimedLogin {
+        let id: Identifier<Session>
+        let service: LoginSessionService
+        let session: AuthenticatedSession
+        private let proof: LoginSessionService.DeviceProof
+        private let seen: (device: LoginSession, phone: LoginSession)
+
+        init(_ stage: EndpointsFixture, _ phone: Tokens, _ services: Services) async throws {
+            let login = try await DeviceLogin(stage)
+            #expect(await login.scan(phone).status == 200)
+            id = try #require(Identifier<Session>(login.id))
+            (service, proof) = (services.loginSessions, .secret(login.secret))
+            session = try await WaitingLoginTests.session(phone, services)
+            seen = try await (service.look(at: id, as: proof), service.login(id, for: session))
+        }
+
+        /// The login as both see it after a change.
+        func wait() async throws -> (device: LoginSession, phone: LoginSession) {
+            async let device = service.wait(
+                for: id, as: proof, unlike: seen.device.deviceVersion, patience: WaitingLoginTests.patience)
+            async let waiting = service.wait(
+                for: id, for: session, unlike: seen.phone.phoneVersion, patience: WaitingLoginTests.patience)
+            return try await (device, waiting)
+        }
+    }
+
     @Test("Two requests that wait for a claimed login write nothing, and do not wake each other")
     func oneLogin() async throws {
         try await DeviceLogin.with { stage, phone in
-            let login = try await DeviceLogin(stage)
-            #expect(await login.scan(phone).status == 200)
-            let id = try #require(Identifier<Session>(login.id))
-            let services = Self.services(of: stage)
-            let session = try await Self.session(phone, services)
-            let service = services.loginSessions
-            let proof = LoginSessionService.DeviceProof.secret(login.secret)
-            let seen = try await (service.look(at: id, as: proof), service.login(id, for: session))
-            let count = try await Self.transactions(of: stage) {
-                async let device = service.wait(
-                    for: id, as: proof, unlike: seen.0.deviceVersion, patience: Self.patience)
-                async let waiting = service.wait(
-                    for: id, for: session, unlike: seen.1.phoneVersion, patience: Self.patience)
-                _ = try await (device, waiting)
-            }
-            #expect(count == 0)
+            let login = try await ClaimedLogin(stage, phone, Self.services(of: stage))
+            #expect(try await Self.transactions(of: stage) { _ = try await login.wait() } == 0)
         }
     }
 
@@ -113,21 +126,14 @@ import Testing
     @Test("The change of a login wakes both requests that wait for it")
     func change() async throws {
         try await DeviceLogin.with { stage, phone in
-            let login = try await DeviceLogin(stage)
-            #expect(await login.scan(phone).status == 200)
-            let id = try #require(Identifier<Session>(login.id))
             let services = Services(stage.context, sleep: { _ in try? await Task.sleep(for: .seconds(3600)) })
-            let session = try await Self.session(phone, services)
-            let service = services.loginSessions
-            let proof = LoginSessionService.DeviceProof.secret(login.secret)
-            let seen = try await (service.look(at: id, as: proof), service.login(id, for: session))
-            async let device = service.wait(for: id, as: proof, unlike: seen.0.deviceVersion, patience: Self.patience)
-            async let waiting = service.wait(
-                for: id, for: session, unlike: seen.1.phoneVersion, patience: Self.patience)
-            while service.watch.waitingCount < 2 { await Task.yield() }
-            _ = try await service.perform(.stop(isReport: false), on: id, by: session, key: nil, from: .system)
-            let ends = try await (device, waiting)
-            #expect(ends.0.cause == .denied && ends.1.cause == .denied)
+            let login = try await ClaimedLogin(stage, phone, services)
+            async let waiting = login.wait()
+            while services.loginSessions.watch.waitingCount < 2 { await Task.yield() }
+            _ = try await login.service.perform(
+                .stop(isReport: false), on: login.id, by: login.session, key: nil, from: .system)
+            let ends = try await waiting
+            #expect(ends.device.cause == .denied && ends.phone.cause == .denied)
         }
     }
 

@@ -187,6 +187,37 @@ private final class ProxiedBrowser {
         }
     }
 
+    @Test(
+        "a path has one form where the configuration says what the proxy does", arguments: IssuerPath.Arrival.allCases)
+    func oneForm(_ arrival: IssuerPath.Arrival) async throws {
+        try await EndpointsFixture.with(issuer: ProxiedBrowser.issuer) { fixture in
+            let stage = fixture.receiving(arrival)
+            for route in ["/account", "/v1/me", "/.well-known/openid-configuration", "/device"] {
+                func isThere(_ path: String) async -> Bool {
+                    let answer = await stage.send(Request(.get, path + route), isSecure: true)
+                    return answer.status != 404
+                }
+                #expect(await isThere("") == (arrival != .kept), "\(route)")
+                #expect(await isThere("/auth") == (arrival != .removed), "\(route)")
+                #expect(await !isThere("/auth/auth"), "\(route)")
+            }
+            let root = stage.endpoints.issuerPath.metadataPaths + Endpoints.rootDocuments + Endpoints.healthPaths
+            for path in root {
+                #expect(await stage.send(Request(.get, path), isSecure: true).status != 404, "\(path)")
+            }
+            // No call hides another one.
+            #expect(await stage.admin(.get, "/admin/v1/clients").status == 200)
+            #expect(await stage.admin(.get, "/auth/admin/v1/clients").status == 404)
+        }
+    }
+
+    @Test("without a path in the issuer the setting changes nothing", arguments: IssuerPath.Arrival.allCases)
+    func noPath(_ arrival: IssuerPath.Arrival) async throws {
+        try await EndpointsFixture.with { fixture in
+            #expect(await fixture.receiving(arrival).call(.get, "/v1/me").status == 401)
+        }
+    }
+
     @Test("cookies of two paths have two names, and without a path the name is the bare one")
     func cookieNames() {
         let paths = ["", "/auth", "/auth/b", "/auth.b", "/auth-b", "/b/auth"]

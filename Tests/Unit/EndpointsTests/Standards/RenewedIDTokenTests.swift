@@ -10,7 +10,8 @@ import Testing
 @testable import Endpoints
 @testable import StoreConformance
 
-/// ID tokens of refreshes (OpenID Connect Core section 12.2) and of the device grant, from the session's row alone.
+/// ID tokens of refreshes (OpenID Connect Core section 12.2) and of the grants without an authorization request, from the session's
+/// row alone.
 @Suite struct RenewedIDTokenTests {
     private static func claims(_ answer: Answer) throws -> Answer {
         try Answer.claims(of: try #require(answer.string("id_token"), "\(answer.text)"))
@@ -96,6 +97,62 @@ import Testing
             let narrow = try await DeviceLogin(stage, scope: "read")
             try await narrow.approve(phone)
             #expect(await narrow.collect("&device_id=tv-3").string("id_token") == nil)
+        }
+    }
+
+    @Test("a login by the password grant brings one, unless it declines, and another one at its refresh")
+    func passwordGrant() async throws {
+        try await EndpointsFixture.with { stage in
+            _ = try await stage.makeClient(
+                #"{"client_id":"old","scope":"openid email read","grant_types":["password","refresh_token"]}"#)
+            func logIn(_ more: String) async -> Answer {
+                let password = EndpointsFixture.password.replacing(" ", with: "+")
+                return await stage.form(
+                    "/oauth/token", "grant_type=password&client_id=old&username=anna&password=\(password)" + more)
+            }
+            let tokens = try Tokens(await logIn("&scope=openid+email"))
+            stage.moveClock(to: 90)
+            for answer in [tokens.answer, await stage.refresh(tokens.refresh, more: "&client_id=old")] {
+                let claims = try Self.claims(answer)
+                #expect(claims.string("sub") == tokens.userID && claims.string("aud") == "old")
+                #expect(claims.string("sid") == tokens.sessionID && claims.string("email") == "anna@example.org")
+                #expect(claims.string("acr") == "password" && claims.strings("amr") == ["pwd"])
+                #expect(claims.integer("auth_time") == EndpointsFixture.start && !claims.names.contains("nonce"))
+            }
+            for more in ["&scope=openid&id_token=false", "&scope=read"] {
+                let answer = await logIn(more)
+                #expect(answer.status == 200 && answer.string("id_token") == nil, "\(more): \(answer.text)")
+            }
+        }
+    }
+
+    @Test("a token exchange brings one beside the access token, and none beside a refresh token")
+    func tokenExchange() async throws {
+        try await ProviderFixture.with { world in
+            let type = "urn:ietf:params:oauth:token-type:"
+            _ = try await world.stage.makeClient(
+                #"""
+                {"client_id":"app","scope":"openid email read",
+                 "grant_types":["urn:ietf:params:oauth:grant-type:token-exchange","refresh_token"]}
+                """#)
+            func exchange(_ more: String) async throws -> Answer {
+                let form =
+                    "grant_type=urn:ietf:params:oauth:grant-type:token-exchange&client_id=app&subject_token_type=\(type)id_token"
+                // A token serves once.
+                let subject = try world.provider.token(#"{"jti":"\#(more.hashValue)"}"#)
+                return await world.stage.form("/oauth/token", form + "&subject_token=\(subject)" + more)
+            }
+            let tokens = try Tokens(await exchange("&scope=openid"))
+            let claims = try Self.claims(tokens.answer)
+            #expect(claims.string("sub") == tokens.userID && claims.string("sid") == tokens.sessionID)
+            #expect(claims.string("iss") == EndpointsFixture.issuer && claims.string("acr") == nil)
+            for more in [
+                "&scope=openid&id_token=false", "&scope=read",
+                "&scope=openid&requested_token_type=\(type)refresh_token",
+            ] {
+                let answer = try await exchange(more)
+                #expect(answer.status == 200 && answer.string("id_token") == nil, "\(more): \(answer.text)")
+            }
         }
     }
 

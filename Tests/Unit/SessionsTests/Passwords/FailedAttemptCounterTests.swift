@@ -5,7 +5,7 @@ import Testing
 
 /// The counter behind the delays, apart from the passwords.
 struct FailedAttemptCounterTests {
-    private static let key = "anna"
+    private static let key = AttemptSubject.name("anna")
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
 
     private func counterWithDelays() -> FailedAttemptCounter {
@@ -49,7 +49,8 @@ struct FailedAttemptCounterTests {
 
     @Test func everyNameIsCountedByItself() {
         let counter = counterWithDelays()
-        for name in ["bert", ""] { #expect(counter.wait(name, at: Self.start) == nil) }
+        for name in ["bert", ""] { #expect(counter.wait(.name(name), at: Self.start) == nil) }
+        #expect(counter.wait(.user(Identifier(random: .system)), at: Self.start) == nil)
     }
 
     /// What all nodes count together: the delays follow from the count and the last one alone.

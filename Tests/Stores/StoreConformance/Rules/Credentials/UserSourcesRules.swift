@@ -39,6 +39,7 @@ let userSourcesRules: [StoreRule] = [
             let written = try await store.given(user) { sources in
                 (sources.username, sources.access) = (source, source)
                 (sources.email, sources.password) = (source, source == .admin ? nil : source)
+                sources.devicesUnknownAt = source == .admin ? nil : Fixture.start
             }
             #expect(try await store.userSources(of: user.id) == written)
             #expect(try await store.userSources(of: [user.id, Fixture.userID()]) == [written])
@@ -96,6 +97,27 @@ let userSourcesRules: [StoreRule] = [
             #expect(try await store.isLinked(opened), "no session by \(source)")
             _ = try await store.updateUser(.id(opened.id)) { $0.deletes = true }
         }
+    },
+    StoreRule("an end of all sessions out of distrust makes the devices of the user unknown, and no other end does") {
+        store in
+        let user = try await store.given(Fixture.user())
+        func end(_ reason: EndReason, device: String? = nil, client: String? = nil) async throws -> Instant? {
+            _ = try await store.updateUser(.id(user.id)) {
+                $0.ending = .init(reason, at: Fixture.start, clientID: client, deviceID: device)
+            }
+            return try await store.userSources(of: user.id)?.devicesUnknownAt
+        }
+        #expect(try await end(.passwordChanged, device: "phone") == nil)
+        #expect(try await end(.revokedByAdmin, client: "web") == nil)
+        #expect(try await end(.loggedOut) == nil)
+        for reason in [EndReason.passwordChanged, .revokedByAdmin, .revokedByUser] {
+            let other = try await store.given(Fixture.user("\(reason)"))
+            _ = try await store.updateUser(.id(other.id)) { $0.ending = .init(reason, at: Fixture.start) }
+            #expect(try await store.userSources(of: other.id)?.devicesUnknownAt == Fixture.start, "\(reason)")
+            _ = try await store.updateUser(.id(other.id)) { $0.deletes = true }
+            #expect(try await store.userSources(of: other.id) == nil)
+        }
+        #expect(try await end(.passwordChanged) == Fixture.start)
     },
     StoreRule("a link by a proof makes the access a proof, once") { store in
         let user = Fixture.mailed()

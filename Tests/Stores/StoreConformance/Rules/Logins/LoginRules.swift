@@ -37,7 +37,7 @@ extension Store {
     }
 
     /// Exchanges a code as the domain does; nil: there is no such code.
-    fileprivate func exchange(_ hash: [UInt8]) async throws -> Session? {
+    fileprivate func exchange(_ hash: [UInt8]) async throws(StoreError) -> Session? {
         try await exchangeCode(hash, deviceID: "phone") { exchange -> Session in
             let session = Session(
                 id: exchange.login.id, userID: exchange.login.userID, clientID: exchange.login.clientID,
@@ -144,6 +144,20 @@ let loginRules: [StoreRule] = [
         let again = try await store.exchangeCode(hash, deviceID: "phone") { $0 }
         #expect(again?.started?.id == login.id && again?.opening.previous?.id == login.id)
         #expect(again?.login.codeUsedAt == Fixture.start && again?.login.codeRequest == [1, 2, 3])
+    },
+    StoreRule("of two exchanges that have read a code as unused, the second one sees the first") { store in
+        let user = try await store.given(Fixture.user())
+        let login = try #require(try await store.given(Fixture.login(1, of: user.id)))
+        let hash = try #require(login.codeHash)
+        let second = ObservedStore(store) { call async throws(StoreError) in
+            if call == .write { _ = try await store.exchange(hash) }
+        }
+        let usedAt = try await second.exchangeCode(hash, deviceID: "phone") { exchange in
+            exchange.ending = .init(reason: .codeReused, at: Fixture.start)
+            return exchange.login.codeUsedAt
+        }
+        #expect(usedAt == Fixture.start)
+        #expect(try await store.session(login.id)?.session.ending?.reason == .codeReused)
     },
     StoreRule("an exchange can end the session that the code has started") { store in
         let user = try await store.given(Fixture.user())
