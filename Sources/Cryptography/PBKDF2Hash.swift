@@ -44,7 +44,14 @@ public struct PBKDF2Hash: Sendable, Equatable {
     }
 
     func verify(_ password: [UInt8]) -> Bool {
-        var derived = [UInt8](repeating: 0, count: hash.count)
+        let derived = Self.derive(password, digest, salt: salt, iterations: iterations, count: hash.count)
+        return constantTimeEqual(derived, hash)
+    }
+
+    private static func derive(
+        _ password: [UInt8], _ digest: Digest, salt: [UInt8], iterations: Int, count: Int
+    ) -> [UInt8] {
+        var derived = [UInt8](repeating: 0, count: count)
         let algorithm = unsafe digest == .sha256 ? EVP_sha256() : EVP_sha512()
         unsafe password.withUnsafeBytes { password in
             // libcrypto takes a pointer to characters and their number.
@@ -52,9 +59,14 @@ public struct PBKDF2Hash: Sendable, Equatable {
             unsafe mustSucceed(
                 PKCS5_PBKDF2_HMAC(
                     start, Int32(password.count), salt, Int32(salt.count), Int32(iterations), algorithm,
-                    Int32(derived.count), &derived))
+                    Int32(count), &derived))
         }
-        return constantTimeEqual(derived, hash)
+        return derived
+    }
+
+    /// The key of a password by HMAC-SHA-256 (RFC 8018 section 5.2): 32 bytes.
+    public static func sha256Key(_ password: [UInt8], salt: [UInt8], iterations: Int) -> [UInt8] {
+        derive(password, .sha256, salt: salt, iterations: iterations, count: Digest.sha256.byteCount)
     }
 
     private static func digest(_ name: String, after prefix: String) -> Digest? {

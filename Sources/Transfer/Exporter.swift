@@ -67,6 +67,7 @@ public struct Exporter {
         try await writeLogins(to: &writer)
         try await writePhoneLogins(to: &writer)
         if hasProviderChecks { try await writeProviderChecks(to: &writer) }
+        try await writePINs(to: &writer)
         try await writeForeignTokens(to: &writer)
         try await writeUsedTokens(to: &writer)
         try await writeRevocations(to: &writer)
@@ -184,6 +185,17 @@ public struct Exporter {
                 try write(.providerCheck, line.members, to: &writer)
             }
             progress.show(nil, counts[.providerCheck] ?? 0, "provider checks")
+        }
+    }
+
+    /// Writes these after all sessions, because an import keeps no PIN without its session.
+    private mutating func writePINs(to writer: inout LineWriter) async throws(TransferError) {
+        var parts = Parts { [store] (last: PIN?) async throws(StoreError) in
+            try await store.pins(after: last?.sessionID, limit: Parts<PIN>.size)
+        }
+        while let part = try await next(of: &parts) {
+            for pin in part { try write(.pin, pin.members, to: &writer) }
+            progress.show(nil, counts[.pin] ?? 0, "PINs")
         }
     }
 

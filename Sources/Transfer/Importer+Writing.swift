@@ -19,6 +19,7 @@ extension Importer {
         var identities: [(line: Int, identity: Identity)] = []
         var passkeys: [(line: Int, passkey: Passkey)] = []
         var checks: [(line: Int, check: ProviderCheckLine)] = []
+        var pins: [(line: Int, pin: PIN)] = []
         var tokens: [(line: Int, token: ForeignTokenLine)] = []
         var used: [OneTimeToken] = []
         var revocations: [Revocation] = []
@@ -36,6 +37,7 @@ extension Importer {
             case .login(let login): logins.append((line, login))
             case .phoneLogin(let login): phoneLogins.append((line, login))
             case .providerCheck(let check): checks.append((line, check))
+            case .pin(let pin): pins.append((line, pin))
             case .foreignToken(let token): tokens.append((line, token))
             case .usedToken(let token): used.append(token)
             case .revocation(let revocation): revocations.append(revocation)
@@ -52,6 +54,7 @@ extension Importer {
         if !logins.isEmpty { refused += try await write(logins) }
         if !phoneLogins.isEmpty { refused += try await write(phoneLogins) }
         if !checks.isEmpty { refused += try await write(checks) }
+        if !pins.isEmpty { refused += try await write(pins) }
         if !tokens.isEmpty { refused += try await write(tokens) }
         if !used.isEmpty { keptCount += Int64(try await store.use(used).count { !$0 }) }
         if !revocations.isEmpty { try await write(revocations) }
@@ -101,6 +104,14 @@ extension Importer {
             leftOut.insert(entry.session.id)
         }
         return note(outcomes, of: lines.map { ($0.line, "the session \($0.session.id)") })
+    }
+
+    private mutating func write(_ lines: [(line: Int, pin: PIN)]) async throws(StoreError) -> [RefusedLine] {
+        let users = lines.map(\.pin.userID)
+        let outcomes = try await store.importPINs(lines.map(\.pin), try await mode(for: users))
+        return note(
+            try await judged(outcomes, of: users),
+            of: lines.map { ($0.line, "the PIN of the session \($0.pin.sessionID)") })
     }
 
     private mutating func write(_ lines: [(line: Int, login: Login)]) async throws(StoreError) -> [RefusedLine] {

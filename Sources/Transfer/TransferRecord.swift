@@ -11,6 +11,7 @@ enum TransferRecord {
         case settings, client, user, identity, passkey, session, login
         case phoneLogin = "phone_login"
         case providerCheck = "provider_check"
+        case pin
         case foreignToken = "foreign_token"
         case usedToken = "used_token"
         case revocation, end
@@ -18,7 +19,7 @@ enum TransferRecord {
         /// The kinds that are counted, in the order of an export.
         static let counted: [Kind] = [
             .signingKey, .adminKey, .settings, .client, .user, .identity, .passkey, .session, .login,
-            .phoneLogin, .providerCheck, .foreignToken, .usedToken, .revocation,
+            .phoneLogin, .providerCheck, .pin, .foreignToken, .usedToken, .revocation,
         ]
 
         /// True for settings and clients.
@@ -39,6 +40,7 @@ enum TransferRecord {
             case .login: "logins"
             case .phoneLogin: "logins with a phone"
             case .providerCheck: "provider checks"
+            case .pin: "PINs"
             case .foreignToken: "foreign tokens"
             case .usedToken: "used tokens"
             case .revocation: "revocations"
@@ -59,6 +61,7 @@ enum TransferRecord {
     case login(Login)
     case phoneLogin(LoginSession)
     case providerCheck(ProviderCheckLine)
+    case pin(PIN)
     case foreignToken(ForeignTokenLine)
     case usedToken(OneTimeToken)
     case revocation(Revocation)
@@ -79,6 +82,7 @@ enum TransferRecord {
         case .login: .login
         case .phoneLogin: .phoneLogin
         case .providerCheck: .providerCheck
+        case .pin: .pin
         case .foreignToken: .foreignToken
         case .usedToken: .usedToken
         case .revocation: .revocation
@@ -111,6 +115,7 @@ enum TransferRecord {
         case .login: self = .login(try Login(&line))
         case .phoneLogin: self = .phoneLogin(try LoginSession(&line))
         case .providerCheck: self = .providerCheck(try ProviderCheckLine(&line))
+        case .pin: self = .pin(try PIN(&line))
         case .foreignToken: self = .foreignToken(try ForeignTokenLine(&line))
         case .usedToken: self = .usedToken(try OneTimeToken(&line, now: now))
         case .revocation: self = .revocation(try Revocation(&line))

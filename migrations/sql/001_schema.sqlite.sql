@@ -1,5 +1,5 @@
 -- effects: adds tables schema_migrations, settings, clients, users, user_sources, identities, passkeys,
---   sessions, provider_checks, foreign_tokens, used_tokens, failed_attempts, logins, audit_events, revocations, webhooks, signing_keys,
+--   sessions, provider_checks, pins, foreign_tokens, used_tokens, failed_attempts, logins, audit_events, revocations, webhooks, signing_keys,
 --   admin_keys, heartbeat
 
 -- Columns named …_at hold Unix seconds, columns named …_seconds durations. Identifiers are 16 random bytes.
@@ -244,6 +244,16 @@ CREATE TABLE provider_checks (
 
 -- Finds the checks that are due.
 CREATE INDEX provider_checks_due ON provider_checks (provider, due_at);
+
+-- PINs of apps: a factor of logins with a phone. No refresh reads them.
+CREATE TABLE pins (
+    session_id BLOB PRIMARY KEY, -- of the phone
+    user_id BLOB NOT NULL,
+    mac_hash BLOB NOT NULL, -- SHA-256 of the MAC of the PIN, by a secret of the device
+    wrong_pins INTEGER NOT NULL, -- since the last right factor, at all logins together; three lock the PIN
+    created_at INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- Refresh tokens of other systems, each accepted once and exchanged for a session. The text of a token is not stored.
 CREATE TABLE foreign_tokens (

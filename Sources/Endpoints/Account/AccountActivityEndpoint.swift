@@ -78,6 +78,8 @@ extension ActivityEvent {
         case .identityUnlinked: self = .providerUnlinked
         case .passkeyAdded: self = .passkeyAdded
         case .passkeyRemoved: self = .passkeyRemoved
+        case .pinSet, .pinChanged, .pinRemoved: self = .pinChanged
+        case .pinLocked: self = .pinLocked
         case .passwordChanged: self = .passwordChanged
         case .passwordResetRequested: self = .resetRequested
         // Each session that ended has an event of its own.

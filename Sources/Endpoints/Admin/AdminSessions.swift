@@ -29,6 +29,9 @@ extension Endpoints {
             let check = try await services.administration.providerCheck(of: record.session.id)
             answer.providerFailingSince = check?.failingSince?.secondsSinceEpoch
         }
+        if answer.endedAt == nil {
+            answer.pin = try await services.administration.pin(of: record.session.id).map(PINAnswer.init)
+        }
         let children = try await services.loginSessions.children(of: record.session.id)
         answer.childSessionIDs = children.isEmpty ? nil : children.map(\.description)
         return try .json(answer)
@@ -128,6 +131,8 @@ struct SessionAnswer: Encodable {
     let probationUntil: Int64?
     /// The sessions that this one has let in as a phone. Only `GET /admin/v1/sessions/{session_id}` sets it.
     var childSessionIDs: [String]?
+    /// The PIN of the app. Only `GET /admin/v1/sessions/{session_id}` sets it.
+    var pin: PINAnswer?
     let provider: String?
     let providerConfirmedAt: Int64?
     /// The time since which the identity provider fails to confirm the session. Only `GET /admin/v1/sessions/{session_id}` sets
@@ -177,6 +182,7 @@ struct SessionAnswer: Encodable {
         case parentSessionID = "parent_session_id"
         case probationUntil = "probation_until"
         case childSessionIDs = "child_session_ids"
+        case pin
         case provider
         case providerConfirmedAt = "provider_confirmed_at"
         case providerFailingSince = "provider_failing_since"

@@ -6,7 +6,7 @@ extension Endpoints {
     /// `POST /v1/me/app-login`: a web session for the phone's own app, in two calls. `{client_id}` opens the login; then
     /// `{login_id}` with the members of a second factor answers a nonce, which is good once and for thirty seconds.
     func logInInApp(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
-        let members = try Members(call, known: ["client_id", "login_id"] + Members.evidenceNames + ["passkey"])
+        let members = try Members(call, known: ["client_id", "login_id", "pin", "passkey"] + Members.evidenceNames)
         let key = try call.idempotencyKey()
         guard let text = try members.string("login_id") else {
             guard let clientID = try members.identifier("client_id") else {
@@ -17,14 +17,7 @@ extension Endpoints {
             return try .json(AppLoginAnswer(login: try await answer(login, call)))
         }
         guard let id = Identifier<Session>(text) else { throw ServiceError.notFound("login") }
-        let evidence = try evidence(members)
-        guard !evidence.isEmpty else {
-            throw members.refused("user_assertion", "or password or passkey or id_token is missing")
-        }
-        let login = try await verifying(evidence, in: session, call) { () async throws(ServiceError) in
-            try await services.loginSessions.proveFactor(
-                evidence, number: nil, on: id, by: session, key: key, from: call.origin)
-        }
+        let login = try await prove(try secondFactor(members), number: nil, on: id, call, session, key: key)
         var answer = AppLoginAnswer(login: try await answer(login, call))
         guard let nonce = services.loginSessions.webNonce(of: login) else { throw ServiceError.login(.notAwaited) }
         answer.webNonce = nonce

@@ -67,8 +67,8 @@ extension Endpoints {
         return try await act(.confirm(number: try members.loginNumber()), call, session)
     }
 
-    /// `POST /v1/me/logins/{login_id}/second-factor` with `user_assertion`, `password`, `id_token` or `passkey`, and `number`
-    /// unless the assertion names it.
+    /// `POST /v1/me/logins/{login_id}/second-factor` with `user_assertion`, `password`, `pin`, `id_token` or `passkey`, and
+    /// `number` unless the assertion names it.
     func proveLoginFactor(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         try await proveFactor(call, session, adopting: false)
     }
@@ -80,14 +80,44 @@ extension Endpoints {
     }
 
     private func proveFactor(_ call: Call, _ session: AuthenticatedSession, adopting: Bool) async throws -> Response {
-        let members = try Members(call, known: Members.evidenceNames + ["passkey", "number"])
-        let evidence = try evidence(members)
-        guard !evidence.isEmpty else {
-            throw members.refused("user_assertion", "or password or passkey or id_token is missing")
-        }
-        let (id, key, number) = (try call.loginID(), try call.idempotencyKey(), try members.loginNumber())
+        let members = try Members(
+            call, known: Members.evidenceNames + ["passkey", "number"] + (adopting ? [] : ["pin"]))
+        let (factor, number) = (try secondFactor(members), try members.loginNumber())
+        let (id, key) = (try call.loginID(), try call.idempotencyKey())
         return try await acting(call, session) { () async throws(ServiceError) in
-            try await verifying(evidence, in: session, call) { () async throws(ServiceError) in
+            try await prove(factor, number: number, adopting: adopting, on: id, call, session, key: key)
+        }
+    }
+
+    /// What proves a login: a PIN, or the user's presence.
+    enum SecondFactor {
+        case pin(PIN.MAC)
+        case presence(PresenceEvidence)
+    }
+
+    /// Reads the second factor of a login, which is exactly one.
+    func secondFactor(_ members: Members) throws -> SecondFactor {
+        let (pin, evidence) = (try members.pin("pin"), try evidence(members))
+        switch (pin, evidence.isEmpty) {
+        case (let pin?, true): return .pin(pin)
+        case (nil, false): return .presence(evidence)
+        case (nil, true):
+            throw members.refused("user_assertion", "or password or pin or passkey or id_token is missing")
+        case (_?, false): throw members.refused("pin", "stands beside no other second factor")
+        }
+    }
+
+    /// Lets the user prove a login by that factor.
+    func prove(
+        _ factor: SecondFactor, number: Int?, adopting: Bool = false, on id: Identifier<Session>, _ call: Call,
+        _ session: AuthenticatedSession, key: String?
+    ) async throws(ServiceError) -> LoginSession {
+        switch factor {
+        case .pin(let pin):
+            return try await services.loginSessions.proveFactor(
+                pin, number: number, on: id, by: session, key: key, from: call.origin)
+        case .presence(let evidence):
+            return try await verifying(evidence, in: session, call) { () async throws(ServiceError) in
                 try await services.loginSessions.proveFactor(
                     evidence, number: number, adopting: adopting, on: id, by: session, key: key, from: call.origin)
             }

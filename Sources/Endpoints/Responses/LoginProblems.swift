@@ -9,13 +9,17 @@ extension Endpoints {
         let status: Status
         switch refusal {
         case .phone(let reason): return problem(.invalidToken(reason))
-        case .notClaimant, .barred, .otherBrowser, .wrongFactor, .elsewhere: status = .forbidden
+        case .notClaimant, .barred, .otherBrowser, .wrongFactor, .elsewhere, .wrongPIN, .pinLocked: status = .forbidden
         case .numberRequired: status = .badRequest
-        case .terminated, .notAwaited, .taken, .wrongNumber, .contested, .pending, .spent: status = .conflict
+        case .terminated, .notAwaited, .taken, .wrongNumber, .contested, .pending, .spent, .noPIN: status = .conflict
         }
         var problem = Problem(
             status, code: refusal.word, detail: refusal.sentence, member: refusal == .numberRequired ? "number" : nil)
-        if case .wrongFactor(let left) = refusal { problem.attemptsLeft = left }
+        switch refusal {
+        case .wrongFactor(let left), .wrongPIN(let left): problem.attemptsLeft = left
+        case .pinLocked: problem.attemptsLeft = 0
+        default: break
+        }
         return problem
     }
 
@@ -41,6 +45,9 @@ extension LoginRefusal {
         case .wrongNumber: "The number is not the one on the other device. The login is over."
         case .contested: "A second phone came with the code. The login is over, and nobody is let in."
         case .wrongFactor: "The second factor is wrong."
+        case .wrongPIN: "The PIN is wrong."
+        case .pinLocked: "The PIN was wrong three times. Another second factor, or a new PIN, ends that."
+        case .noPIN: "This session has no PIN."
         case .phone(let reason): reason.sentence
         case .barred: "A phone let this session in less than a day ago, and it may not do this yet."
         case .pending: "The user has not acted yet."

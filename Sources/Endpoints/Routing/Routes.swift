@@ -140,6 +140,9 @@ extension Route {
         Route(
             .delete, "/v1/me/encryption-key", onProbation: false,
             .user([]) { try await $0.removeEncryptionKey($1, $2) }),
+        Route(.get, "/v1/me/pin", onProbation: false, .user { try await $0.showPIN($1, $2) }),
+        Route(.put, "/v1/me/pin", onProbation: false, .user(.account) { try await $0.setPIN($1, $2) }),
+        Route(.delete, "/v1/me/pin", onProbation: false, .user { try await $0.removePIN($1, $2) }),
         Route(.post, "/v1/me/presence/options", .user([]) { try await $0.presenceOptions($1, $2) }),
         Route(.post, "/v1/me/presence", .user([]) { try await $0.showPresence($1, $2) }),
         Route(.put, "/v1/me/password", onProbation: false, .user { try await $0.changePassword($1, $2) }),
@@ -215,6 +218,9 @@ extension Route {
         Route(
             .put, "/admin/v1/sessions/{session_id}/attestation", on: .admin,
             .admin(.owner) { try await $0.setAttestation($1) }),
+        Route(
+            .delete, "/admin/v1/sessions/{session_id}/pin", on: .admin,
+            .admin(.support) { try await $0.removePINOfSession($1) }),
         Route(.get, "/admin/v1/logins", on: .admin, .admin(.read) { try await $0.listPhoneLogins($1) }),
         Route(
             .get, "/admin/v1/logins/{login_id}", on: .admin,

@@ -60,11 +60,16 @@ public enum ActivityEvent: Hashable, Sendable {
     case passkeyAdded
     /// A passkey was removed.
     case passkeyRemoved
+    /// The PIN of an app was set, changed or removed.
+    case pinChanged
+    /// The PIN of an app was locked.
+    case pinLocked
 
     /// Whether the user should look at it.
     var isWarning: Bool {
         switch self {
-        case .signInFailed, .tokenMisused, .ended(.refreshTokenReused), .ended(.codeReused), .ended(.notMe): true
+        case .signInFailed, .pinLocked, .tokenMisused, .ended(.refreshTokenReused), .ended(.codeReused), .ended(.notMe):
+            true
         default: false
         }
     }

@@ -108,6 +108,8 @@ extension EnglishWords {
         case .created: "The account was created"
         case .passkeyAdded: "A passkey was added"
         case .passkeyRemoved: "A passkey was removed"
+        case .pinChanged: "The PIN of an app was set, changed or removed"
+        case .pinLocked: "The PIN of an app was entered wrongly three times and is locked"
         }
     }
 

@@ -112,6 +112,8 @@ extension GermanWords {
         case .created: "Das Konto wurde angelegt"
         case .passkeyAdded: "Ein Passkey wurde hinzugefügt"
         case .passkeyRemoved: "Ein Passkey wurde entfernt"
+        case .pinChanged: "Die PIN einer App wurde gesetzt, geändert oder entfernt"
+        case .pinLocked: "Die PIN einer App wurde dreimal falsch eingegeben und ist gesperrt"
         }
     }
 

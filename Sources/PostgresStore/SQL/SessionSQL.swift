@@ -95,6 +95,8 @@ enum SessionSQL {
             WITH ended AS (
                 UPDATE sessions SET ended_at = $2::bigint, ended_reason = $3::text, revision = revision + 1
                 WHERE id = $1::uuid RETURNING id
+            ), unlocked AS (
+                DELETE FROM pins p USING ended e WHERE p.session_id = e.id
             )
             DELETE FROM provider_checks p USING ended e WHERE p.session_id = e.id
             """, id, ending.at, ending.reason.rawValue)
@@ -122,6 +124,8 @@ enum SessionSQL {
                 RETURNING id, client_id, device_id
             ), released AS (
                 DELETE FROM provider_checks p USING ended e WHERE p.session_id = e.id
+            ), unlocked AS (
+                DELETE FROM pins p USING ended e WHERE p.session_id = e.id
             )
             SELECT id, client_id, device_id FROM ended
             """, userID, ending.at, ending.reason.rawValue, ending.except, ending.clientID, ending.deviceID)
@@ -171,6 +175,8 @@ enum SessionSQL {
                 WHERE s.id = v.id AND s.revision = v.revision RETURNING s.id
             ), released AS (
                 DELETE FROM provider_checks p USING forgotten f WHERE p.session_id = f.id
+            ), unlocked AS (
+                DELETE FROM pins p USING forgotten f WHERE p.session_id = f.id
             )
             SELECT id FROM forgotten
             """, ids, revisions)

@@ -104,6 +104,7 @@ extension SQLiteRows {
         perform { (connection) throws(DatabaseError) in
             try connection.execute(SessionRow.end, ending.at, ending.reason.rawValue, id)
             try connection.execute(ProviderCheckRow.delete, id)
+            try connection.execute(PINRow.delete, id)
         }
     }
 
@@ -115,7 +116,10 @@ extension SQLiteRows {
                 SessionRow.endAll, ending.at, ending.reason.rawValue, UserRow.number(of: userID, connection),
                 ending.except, ending.clientID, ending.deviceID
             ) { (row) throws(CorruptRow) in try EndedSession(&row) }
-            for session in ended { try connection.execute(ProviderCheckRow.delete, session.id) }
+            for session in ended {
+                try connection.execute(ProviderCheckRow.delete, session.id)
+                try connection.execute(PINRow.delete, session.id)
+            }
             return ended
         }
     }

@@ -52,6 +52,7 @@ extension SQLiteStore {
             for found in step where isForgotten(found.record(catalogue)) {
                 deleted += try connection.execute(SessionRow.delete, found.number)
                 try connection.execute(ProviderCheckRow.delete, found.session.id)
+                try connection.execute(PINRow.delete, found.session.id)
             }
             return SweepStep(cursor: step.count < limit ? nil : step.last?.session.id, deleted: deleted)
         }

@@ -47,6 +47,12 @@ public struct AuditEvent: Hashable, Sendable {
         /// A login by a passkey was odd, and was accepted; `reason` is its short name with `counter`, `backup` or both.
         case passkeyChanged = "passkey_changed"
         case passkeyRemoved = "passkey_removed"
+        /// The session of a phone has a PIN.
+        case pinSet = "pin_set"
+        case pinChanged = "pin_changed"
+        case pinRemoved = "pin_removed"
+        /// Three wrong PINs have locked the PIN of a session.
+        case pinLocked = "pin_locked"
         case passwordChanged = "password_changed"
         case passwordResetRequested = "password_reset_requested"
         case clientCreated = "client_created"

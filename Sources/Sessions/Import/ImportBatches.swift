@@ -109,7 +109,7 @@ extension Store {
     }
 
     /// Adds each record of an existing user, unless `isOver` is true for it.
-    private func importAdded<Item: Sendable>(
+    func importAdded<Item: Sendable>(
         _ items: [Item], _ mode: ImportMode, userID: @escaping @Sendable (Item) -> Identifier<User>,
         isOver: @escaping @Sendable (Item, ImportMode) -> Bool,
         _ insert: @escaping @Sendable (any StoreTransaction, Item) -> Answer<Bool>
@@ -246,7 +246,10 @@ extension StoreTransaction {
                     met.note(ended, at: place)
                 }
                 replace(session)
-                if session.ending != nil { deleteProviderCheck(of: session.id) }
+                if session.ending != nil {
+                    deleteProviderCheck(of: session.id)
+                    deletePIN(of: session.id)
+                }
                 met.note(session, at: place)
                 events += meeting.events(session, ended: ended, at: now)
                 outcomes.append(.written)

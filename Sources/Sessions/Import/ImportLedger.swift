@@ -9,7 +9,7 @@ public struct ImportLedger: Hashable, Sendable {
     /// The kinds of recorded events that belong to users; of `sessionStarted` only those of foreign tokens
     /// (`ForeignToken.startReason`).
     public static let userKinds: [AuditEvent.Kind] = [
-        .userDeleted, .identityUnlinked, .passkeyRemoved, .loginsEnabled, .sessionsEnded, .passwordChanged,
+        .userDeleted, .identityUnlinked, .passkeyRemoved, .pinRemoved, .loginsEnabled, .sessionsEnded, .passwordChanged,
         .sessionStarted,
     ]
 
@@ -39,6 +39,7 @@ public struct ImportLedger: Hashable, Sendable {
     private var clients: [String: Instant] = [:]
     private var links: [Link: Instant] = [:]
     private var removedPasskeys: [RemovedPasskey: Instant] = [:]
+    private var removedPINs: [Identifier<Session>: Instant] = [:]
     private var enabledByUser: [Identifier<User>: Instant] = [:]
     private var enabledByAdmin: [Identifier<User>: Instant] = [:]
     private var ended: [Place: Instant] = [:]
@@ -71,6 +72,8 @@ public struct ImportLedger: Hashable, Sendable {
             guard let label = event.reason else { return }
             let removed = RemovedPasskey(userID: user, label: label)
             removedPasskeys[removed] = later(than: removedPasskeys[removed])
+        case (.pinRemoved, _):
+            if let id = event.sessionID { removedPINs[id] = later(than: removedPINs[id]) }
         case (.loginsEnabled, let user?) where event.actor == Origin.userActor:
             enabledByUser[user] = later(than: enabledByUser[user])
         case (.loginsEnabled, let user?): enabledByAdmin[user] = later(than: enabledByAdmin[user])
@@ -110,6 +113,9 @@ public struct ImportLedger: Hashable, Sendable {
         removedPasskeys[RemovedPasskey(userID: passkey.userID, label: passkey.label)]
             .map { $0 >= passkey.createdAt } ?? false
     }
+
+    /// Whether the PIN was removed after it was set.
+    func hasRemoved(_ pin: PIN) -> Bool { removedPINs[pin.sessionID].map { $0 >= pin.changedAt } ?? false }
 
     /// Whether the user's logins were enabled after `disabling`: a disabling by an admin only by an admin, the user's own by
     /// either.

@@ -39,6 +39,11 @@ public enum ImportMode: Hashable, Sendable {
         if case .keeping(let memory) = self { memory.hasRemoved(passkey) } else { false }
     }
 
+    /// Whether the PIN was removed here after it was set.
+    public func hasRemoved(_ pin: PIN) -> Bool {
+        if case .keeping(let memory) = self { memory.hasRemoved(pin) } else { false }
+    }
+
     /// Whether sessions of that time have ended here, so that this one is over in any store.
     public func hasEnded(_ session: Session) -> Bool {
         if case .keeping(let memory) = self { memory.hasEnded(session) } else { false }

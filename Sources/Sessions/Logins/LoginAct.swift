@@ -78,12 +78,22 @@ public struct LoginFactor: Hashable, Sendable {
     public let number: Int?
     /// What it proves of the user's presence in the session of the phone; nil: nothing that lasts.
     public let proof: PresenceProof?
+    /// The PIN of the app, which the decision verifies; nil: another factor.
+    public let pin: PIN.MAC?
 
     /// A factor.
     public init(isValid: Bool, number: Int? = nil, proof: PresenceProof? = nil) {
         self.isValid = isValid
         self.number = number
         self.proof = isValid ? proof : nil
+        pin = nil
+    }
+
+    /// A PIN, which is not verified yet. It proves no presence.
+    public init(pin: PIN.MAC, number: Int? = nil) {
+        (isValid, proof) = (false, nil)
+        self.number = number
+        self.pin = pin
     }
 }
 
@@ -97,6 +107,8 @@ public struct LoginCall: Hashable, Sendable {
     public var phone: LoginPhone?
     /// The phone that has claimed the login, as its session stands now; nil: none has, or its session is unknown.
     public var claimant: LoginPhone?
+    /// The PIN of the phone that asks, if the act reads it; nil: there is none.
+    public var pin: PIN?
     /// A new random number from 10 to 99, in case one is needed.
     public var drawnNumber: Int
     /// Whether a session of the login lives, beside one that has just ended.
@@ -104,13 +116,14 @@ public struct LoginCall: Hashable, Sendable {
 
     /// A call.
     public init(
-        _ act: LoginAct, key: UInt64? = nil, phone: LoginPhone? = nil, claimant: LoginPhone? = nil,
+        _ act: LoginAct, key: UInt64? = nil, phone: LoginPhone? = nil, claimant: LoginPhone? = nil, pin: PIN? = nil,
         drawnNumber: Int = 10, hasSessions: Bool = false
     ) {
         self.act = act
         self.key = key
         self.phone = phone
         self.claimant = claimant
+        self.pin = pin
         self.drawnNumber = drawnNumber
         self.hasSessions = hasSessions
     }

@@ -19,7 +19,7 @@ extension LoginChange {
         let call = LoginCall(
             request.act, key: request.key,
             phone: request.enrolling ?? phone.map { policy.phone(of: $0, at: now) },
-            claimant: claimant.map { policy.phone(of: $0, at: now) }, drawnNumber: request.drawnNumber,
+            claimant: claimant.map { policy.phone(of: $0, at: now) }, pin: pin, drawnNumber: request.drawnNumber,
             hasSessions: !sessions.isEmpty)
         let outcome = LoginDecision(rules).decide(call, &login, at: now)
         events += outcome.effects.events(of: login, by: origin, at: now)
@@ -29,6 +29,8 @@ extension LoginChange {
                 ending = Session.Ending(reason: request.act.isReport ? .notMe : cause.endReason, at: now)
             case .moveSession(let phoneID): movesTo = phoneID
             case .notePresence(let proof): shown = (proof, now)
+            case .countWrongPIN: countWrongPIN(from: origin, at: now)
+            case .forgetWrongPINs: pin?.wrongCount = 0
             case .record, .startSession, .tellDevice, .countWrongNumber, .countWrongFactor: break
             }
         }

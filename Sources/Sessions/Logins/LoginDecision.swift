@@ -27,7 +27,7 @@ public struct LoginDecision: Hashable, Sendable {
         let (before, past) = (login, effects.count)
         let answer = perform(call, &login, at: now, &effects)
         // A report of a login of one act ends sessions, and leaves the row as it is.
-        if let key = call.key, login != before || effects.dropFirst(past).contains(where: \.endsSession) {
+        if let key = call.key, login != before || effects.dropFirst(past).contains(where: \.isBesideLogin) {
             login.remember(answer, for: key)
         }
         return LoginOutcome(answer: answer, effects: effects)
@@ -97,7 +97,7 @@ public struct LoginDecision: Hashable, Sendable {
         switch call.act {
         case .start: return start(call, phone, &login, &effects)
         case .confirm(let number): return confirm(phone, number, &login, at: now, &effects)
-        case .proveFactor(let factor): return proveFactor(phone, factor, &login, at: now, &effects)
+        case .proveFactor(let factor): return proveFactor(call, phone, factor, &login, at: now, &effects)
         case .stop(let isReport):
             if isReport { effects.append(.record(.reported)) }
             if login.isLoggedIn {
@@ -253,7 +253,7 @@ public struct LoginDecision: Hashable, Sendable {
     }
 
     private func proveFactor(
-        _ phone: LoginPhone, _ factor: LoginFactor, _ login: inout LoginSession, at now: Instant,
+        _ call: LoginCall, _ phone: LoginPhone, _ factor: LoginFactor, _ login: inout LoginSession, at now: Instant,
         _ effects: inout [LoginEffect]
     ) -> LoginAnswer {
         guard login.state == .waitingForUserInput(.secondFactor) else { return .refused(.notAwaited) }
@@ -263,7 +263,9 @@ public struct LoginDecision: Hashable, Sendable {
         {
             return .refused(refusal)
         }
-        guard factor.isValid else {
+        if let mac = factor.pin {
+            if let refusal = check(mac, call.pin, &effects) { return .refused(refusal) }
+        } else if !factor.isValid {
             login.wrongFactors += 1
             effects.append(.countWrongFactor)
             let left = rules.factorAttempts - login.wrongFactors
@@ -272,6 +274,7 @@ public struct LoginDecision: Hashable, Sendable {
         }
         login.userID = phone.userID
         if let proof = factor.proof { effects.append(.notePresence(proof)) }
+        if let pin = call.pin, pin.wrongCount > 0 { effects.append(.forgetWrongPINs) }
         if login.kind == .enrolment { return enrol(&login, at: now, &effects) }
         approve(&login, at: now, &effects)
         return .accepted

@@ -15,6 +15,7 @@ extension LoginAnswer {
         case .accepted: "accepted"
         case .collected: "collected"
         case .refused(.wrongFactor(let left)): "wrong_second_factor/\(left)"
+        case .refused(.wrongPIN(let left)): "wrong_pin/\(left)"
         case .refused(let refusal): refusal.word
         }
     }
@@ -28,6 +29,8 @@ extension LoginAnswer {
         default:
             if parts.first == "wrong_second_factor", parts.count == 2, let left = Int(parts[1]) {
                 self = .refused(.wrongFactor(attemptsLeft: left))
+            } else if parts.first == "wrong_pin", parts.count == 2, let left = Int(parts[1]) {
+                self = .refused(.wrongPIN(attemptsLeft: left))
             } else if let refusal = LoginRefusal(word: rawValue) {
                 self = .refused(refusal)
             } else {
@@ -55,6 +58,12 @@ public enum LoginRefusal: Hashable, Sendable {
     case contested
     /// The second factor is wrong. With none left the login is over.
     case wrongFactor(attemptsLeft: Int)
+    /// The PIN is wrong. The login goes on.
+    case wrongPIN(attemptsLeft: Int)
+    /// The PIN was wrong too often, at this login or at earlier ones. The login goes on, and takes another factor.
+    case pinLocked
+    /// The session of the phone has no PIN.
+    case noPIN
     /// The session of the phone has ended, or its user's logins are disabled.
     case phone(RefusalReason)
     /// The session of the phone may approve no logins now.
@@ -73,11 +82,12 @@ public enum LoginRefusal: Hashable, Sendable {
         (.taken, "taken"), (.numberRequired, "number_required"), (.wrongNumber, "wrong_number"),
         (.contested, "contested"), (.barred, "barred"), (.pending, "authorization_pending"),
         (.otherBrowser, "other_browser"), (.spent, "spent"),
-        (.elsewhere, "elsewhere"),
+        (.elsewhere, "elsewhere"), (.pinLocked, "pin_locked"), (.noPIN, "pin_not_set"),
     ]
 
     /// Every word but those of a phone's session, for tables.
-    public static let words = plain.map(\.1) + [LoginRefusal.wrongFactor(attemptsLeft: 0).word]
+    public static let words =
+        plain.map(\.1) + [LoginRefusal.wrongFactor(attemptsLeft: 0).word, LoginRefusal.wrongPIN(attemptsLeft: 1).word]
 
     /// The refusal with that word; nil if there is none. The word of a wrong second factor does not tell how many are left.
     init?(word: String) {
@@ -95,6 +105,7 @@ public enum LoginRefusal: Hashable, Sendable {
         switch self {
         case .phone(let reason): reason.rawValue
         case .wrongFactor: "wrong_second_factor"
+        case .wrongPIN: "wrong_pin"
         default: Self.plain.first { $0.0 == self }?.1 ?? ""
         }
     }
@@ -116,6 +127,10 @@ public enum LoginEffect: Hashable, Sendable {
     case countWrongNumber
     /// A wrong second factor counts against the phone's session.
     case countWrongFactor
+    /// A wrong PIN counts against the PIN of the phone's session.
+    case countWrongPIN
+    /// A right factor ends the count of wrong PINs.
+    case forgetWrongPINs
     /// The second factor has proved presence in the phone's session, from which the time to the next one counts.
     case notePresence(PresenceProof)
 

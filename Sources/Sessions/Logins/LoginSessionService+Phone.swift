@@ -87,6 +87,15 @@ extension LoginSessionService {
         return try await perform(act, on: id, by: session, key: key, from: origin)
     }
 
+    /// Lets the user prove a login by the PIN of the app.
+    public func proveFactor(
+        _ pin: PIN.MAC, number: Int?, on id: Identifier<Session>, by session: AuthenticatedSession, key: String?,
+        from origin: Origin
+    ) async throws(ServiceError) -> LoginSession {
+        try await perform(
+            .proveFactor(LoginFactor(pin: pin, number: number)), on: id, by: session, key: key, from: origin)
+    }
+
     /// The verified second factor. A wrong password is counted where it always is, and is no error here, because the login
     /// counts it as well.
     private func factor(
@@ -196,7 +205,8 @@ extension LoginSessionService {
         let request = LoginChange.Request(
             act: act, key: key, drawnNumber: LoginNumber.random(context.random), enrolling: enrolling)
         let acted = try await inStore { () async throws(StoreError) in
-            try await store.changeLogin(id, phone: phoneID, by: origin) { change -> (Acted, Set<LoginWatch.Subject>) in
+            try await store.changeLogin(id, phone: phoneID, readsPIN: act.readsPIN, by: origin) {
+                change -> (Acted, Set<LoginWatch.Subject>) in
                 let before = change.login
                 let outcome = change.act(request, by: policy, rules, from: origin, at: now)
                 let acted = Acted(answer: outcome.answer, login: change.login)

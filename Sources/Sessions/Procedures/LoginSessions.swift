@@ -20,6 +20,8 @@ public struct LoginChange: Sendable {
     public var ending: Session.Ending?
     /// The phone on which the sessions of the login depend from now on; nil: that of before.
     public var movesTo: Identifier<Session>?
+    /// The PIN of the session of the phone that asks; nil: there is none, or the act does not read it.
+    public var pin: PIN?
     /// What the user has proved on the phone that asks; nil: nothing.
     public var shown: (proof: PresenceProof, at: Instant)?
     /// The sessions that are locked.
@@ -181,9 +183,11 @@ extension Store {
     ///
     /// - Parameters:
     ///   - phoneID: the session of the phone that asks; nil: none does.
+    ///   - readsPIN: whether the PIN of that session is read as well.
     ///   - origin: the cause of the ends that follow from the act.
     public func changeLogin<Outcome: Sendable>(
-        _ id: Identifier<Session>, phone phoneID: Identifier<Session>?, by origin: Origin = .system,
+        _ id: Identifier<Session>, phone phoneID: Identifier<Session>?, readsPIN: Bool = false,
+        by origin: Origin = .system,
         _ decide: @escaping @Sendable (inout LoginChange) -> Outcome
     ) async throws(StoreError) -> Outcome? {
         try await write(TransactionScope(.sessions, queue: id.bytes.last ?? 0)) {
@@ -191,7 +195,10 @@ extension Store {
             guard let known = try transaction.loginSession(.id(id)).value() else { return nil }
             guard var change = try transaction.change(of: known, phone: phoneID) else { return nil }
             let login = change.login
+            if readsPIN, let phoneID { change.pin = try transaction.pinForUpdate(of: phoneID).value() }
+            let pin = change.pin
             let outcome = decide(&change)
+            if let phoneID { transaction.write(change.pin, over: pin, of: phoneID) }
             let events = try transaction.write(change, over: login, by: origin)
             transaction.append(events, try transaction.catalogue().value())
             return outcome

@@ -3,7 +3,7 @@
 ///
 /// `after` is the key of the last row that was read; nil starts with the first row. A list that is shorter than `limit` is the
 /// last one.
-public protocol StoreReader {
+public protocol StoreReader: PINReader {
     /// Settings and clients.
     func catalogue() -> Answer<Catalogue>
 

@@ -6,7 +6,7 @@
 /// A row that was read *for update* is not changed by another transaction until this one has ended. Rows are read for update in
 /// this order, so that no two transactions wait for each other: users, sessions, the rows that belong to a session. The audit
 /// trail is written last.
-public protocol StoreTransaction: StoreReader {
+public protocol StoreTransaction: StoreReader, PINTransaction {
     /// The wall clock.
     var now: Instant { get }
 
@@ -65,10 +65,10 @@ public protocol StoreTransaction: StoreReader {
     /// Adds a session, or writes all mutable fields of the session with that id. The user may be deleted.
     func replace(_ session: Session)
 
-    /// Ends a session that has no end, and deletes its provider check.
+    /// Ends a session that has no end, and deletes its provider check and its PIN.
     func end(_ id: Identifier<Session>, _ ending: Session.Ending)
 
-    /// Ends the sessions of a user that `ending` selects, and deletes their provider checks.
+    /// Ends the sessions of a user that `ending` selects, and deletes their provider checks and PINs.
     func endSessions(of userID: Identifier<User>, _ ending: UserChange.EndingSessions) -> Answer<[EndedSession]>
 
     /// Writes the ending and the confirmation of a session, and no other field.

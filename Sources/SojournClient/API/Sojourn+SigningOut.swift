@@ -29,6 +29,7 @@ extension Sojourn {
         do throws(KeyError) {
             try await keys.deleteKey(.device)
             try await keys.deleteKey(.presence)
+            try await keys.deleteKey(.pin)
         } catch { throw SojournError(error) }
     }
 

@@ -14,6 +14,7 @@ public actor Sojourn {
     let clock: any ClientClock
     let random: RandomBytes
     let log: Log
+    let pins: PINMaker
     nonisolated let box = StateBox(.starting)
 
     /// The record as it was last loaded, and when. It is what is stored: nothing that could not be stored is ever here.
@@ -73,6 +74,17 @@ public actor Sojourn {
         transport: any Transport = URLSessionTransport.shared, clock: any ClientClock = SystemClock(),
         random: RandomBytes? = nil, log: Log = .none
     ) {
+        self.init(
+            configuration, store: store, keys: keys, gate: gate, transport: transport, clock: clock, random: random,
+            log: log, pins: PINMaker())
+    }
+
+    /// A session with its own maker of what the server learns of PINs.
+    package init(
+        _ configuration: SojournConfiguration, store: any SessionStore, keys: any DeviceKeyring,
+        gate: (any PresenceGate)? = nil, transport: any Transport, clock: any ClientClock, random: RandomBytes? = nil,
+        log: Log = .none, pins: PINMaker
+    ) {
         SmallCrypto.prepare()
         self.configuration = configuration
         self.store = store
@@ -82,6 +94,7 @@ public actor Sojourn {
         self.clock = clock
         self.random = random ?? { SmallCrypto.randomBytes(count: $0) }
         self.log = log
+        self.pins = pins
         serverClock = ServerClock(wall: clock.wallSeconds, uptime: clock.uptime)
     }
 

@@ -14,8 +14,8 @@ public protocol DeviceKey: Sendable {
     var publicKey: PublicJWK { get }
     /// The signature of `message` in the form of JWS (RFC 7518 §3.4 and RFC 8037): 64 bytes.
     func sign(_ message: [UInt8]) async throws(KeyError) -> [UInt8]
-    /// The secret of this key and a public key on P-256 (ECDH, RFC 7518 §4.6): 32 bytes. Only the key `KeyName.encryption` is
-    /// asked for it.
+    /// The secret of this key and a public key on P-256 (ECDH, RFC 7518 §4.6): 32 bytes. Only the keys `KeyName.encryption` and
+    /// `KeyName.pin` are asked for it.
     func agree(with other: PublicJWK) async throws(KeyError) -> [UInt8]
 }
 
@@ -36,6 +36,11 @@ public struct KeyName: Hashable, Sendable, RawRepresentable {
     public static let presence = KeyName(rawValue: "presence")
     /// The key to which the server encrypts messages (RFC 7516). It signs nothing.
     public static let encryption = KeyName(rawValue: "encryption")
+    /// The key by whose secret a PIN is sent. It signs nothing.
+    public static let pin = KeyName(rawValue: "pin")
+
+    /// Whether the key agrees on secrets, and signs nothing.
+    package var agrees: Bool { self == .encryption || self == .pin }
 }
 
 /// A public key as JWK (RFC 7517): `EC` on P-256 (RFC 7518 §6.2) or `OKP` on Ed25519 (RFC 8037).

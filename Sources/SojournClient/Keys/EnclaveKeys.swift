@@ -34,9 +34,8 @@
     /// Makes keys in the Enclave. The bytes of a key begin with one that says of which kind it is.
     private struct EnclaveKeyMaker: KeyMaker {
         func make(_ name: KeyName) throws(KeyError) -> [UInt8] {
-            let isForEncryption = name == .encryption
             guard SecureEnclave.isAvailable else {
-                return isForEncryption
+                return name.agrees
                     ? EnclaveKey.Kind.agreesInSoftware.blob(P256.KeyAgreement.PrivateKey().rawRepresentation)
                     : EnclaveKey.Kind.signsInSoftware.blob(P256.Signing.PrivateKey().rawRepresentation)
             }
@@ -46,7 +45,7 @@
                     nil, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly, .privateKeyUsage, nil)
             else { throw .failed(0, "create the access control") }
             do {
-                return isForEncryption
+                return name.agrees
                     ? EnclaveKey.Kind.agreesInEnclave.blob(
                         try SecureEnclave.P256.KeyAgreement.PrivateKey(accessControl: access).dataRepresentation)
                     : EnclaveKey.Kind.signsInEnclave.blob(

@@ -1,4 +1,5 @@
 #if canImport(CryptoKit)
+    internal import CommonCrypto
     internal import CryptoKit
     internal import Foundation
 #else
@@ -30,6 +31,21 @@ package enum SmallCrypto {
             Array(HMAC<SHA256>.authenticationCode(for: message, using: SymmetricKey(data: key)))
         #else
             HMACSHA256Key(key).authenticate(message)
+        #endif
+    }
+
+    /// The key of a password by PBKDF2 with HMAC-SHA-256 (RFC 8018 section 5.2): 32 bytes. Nil if the library refuses it.
+    package static func stretch(_ password: [UInt8], salt: [UInt8], iterations: Int) -> [UInt8]? {
+        #if canImport(CryptoKit)
+            var derived = [UInt8](repeating: 0, count: 32)
+            let status = password.map { CChar(bitPattern: $0) }.withUnsafeBufferPointer { characters in
+                CCKeyDerivationPBKDF(
+                    CCPBKDFAlgorithm(kCCPBKDF2), characters.baseAddress, characters.count, salt, salt.count,
+                    CCPseudoRandomAlgorithm(kCCPRFHmacAlgSHA256), UInt32(iterations), &derived, derived.count)
+            }
+            return Int(status) == kCCSuccess ? derived : nil
+        #else
+            return PBKDF2Hash.sha256Key(password, salt: salt, iterations: iterations)
         #endif
     }
 

@@ -142,6 +142,17 @@ public actor LoginSession {
         try await prove(number) { _, _ throws(SojournError) in .password(password) }
     }
 
+    /// Gives the server the PIN of the app as the second factor (`Sojourn.setPIN`).
+    ///
+    /// A wrong one throws `refused` with `wrong_pin`. After the third one in a row, at all logins together, it throws `pin_locked`, and
+    /// the session goes on to wait for biometry or the password, of which a right one opens the PIN again. An enrolment takes none:
+    /// the user sets the PIN after it.
+    public func enterSecondFactor(pin: String, number: Int? = nil) async throws(SojournError) {
+        if isOfInvitation { throw .refused(Refusal(status: 0, code: "pin_not_set")) }
+        let number = try checked(number ?? self.number)
+        try await prove(number) { account, _ throws(SojournError) in .pin(try await account.loginMAC(ofPIN: pin)) }
+    }
+
     /// Enrols with the first password of the account, or with that which the account has. The account is stored as after a login.
     ///
     /// - Parameter username: the name of the account, if the invitation leaves it to the user. Throws `refused` with

@@ -110,11 +110,14 @@ package enum LoginProof: Hashable, Sendable {
     /// An assertion of the presence key over the login and the number.
     case assertion(String)
     case password(String)
+    /// The MAC of the PIN.
+    case pin(String)
 
     var members: [String: JSONValue] {
         switch self {
         case .assertion(let text): ["user_assertion": .string(text)]
         case .password(let password): ["password": .string(password)]
+        case .pin(let mac): ["pin": .string(mac)]
         }
     }
 }

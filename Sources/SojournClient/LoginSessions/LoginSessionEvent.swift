@@ -18,7 +18,8 @@ public struct SecondFactorEvent: Hashable, Sendable {
         case requested
         /// The factor is right.
         case succeeded
-        /// The factor is wrong. With no attempt left the session is over.
+        /// The factor is wrong. With no attempt left the session is over. Of a PIN the attempts at all logins count, and a locked one is
+        /// `refused` with `pin_locked`.
         case failed(attemptsLeft: Int)
         /// The prompt was cancelled or has failed. Nothing was sent.
         case notGiven(PresenceFailure)

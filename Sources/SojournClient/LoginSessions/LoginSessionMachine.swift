@@ -221,6 +221,7 @@ package struct LoginSessionMachine: Hashable, Sendable {
             let left = max(left ?? 1, 0)
             let end = LoginStatus(.error, history: .error, cause: "second_factor_failed")
             return finish(act, .refused(word), attemptsLeft: left, seeing: left == 0 ? end : nil)
+        case "wrong_pin": return finish(act, .refused(word), attemptsLeft: max(left ?? 1, 1))
         case "session_terminated", "not_awaited", "not_claimant", "taken", "spent", "not_found":
             return .look(refusedAs: word)
         default: return finish(act, .refused(word))

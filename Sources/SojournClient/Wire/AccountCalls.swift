@@ -18,6 +18,10 @@ package enum AccountCall: Hashable, Sendable {
     case removePasskey(String)
     case setEncryptionKey(PublicJWK)
     case removeEncryptionKey
+    case pin
+    /// Sets the PIN with that MAC, with the members that allow it.
+    case setPIN(String, proof: [String: JSONValue])
+    case removePIN
     case changeMode(AuthenticationMode, presenceKey: PublicJWK?, assertion: String?, password: String?)
 
     /// The request, without its access token.
@@ -59,6 +63,10 @@ package enum AccountCall: Hashable, Sendable {
             let members = key.members.merging(["use": .string("enc"), "alg": .string("ECDH-ES")]) { $1 }
             return try server.request("PUT", "/v1/me/encryption-key", ["encryption_key": .object(members)])
         case .removeEncryptionKey: return try server.request("DELETE", "/v1/me/encryption-key")
+        case .pin: return try server.request("GET", "/v1/me/pin")
+        case .setPIN(let mac, let proof):
+            return try server.request("PUT", "/v1/me/pin", proof.merging(["pin": .string(mac)]) { $1 })
+        case .removePIN: return try server.request("DELETE", "/v1/me/pin")
         case .changeMode(let mode, let presenceKey, let assertion, let password):
             var members: [String: JSONValue] = ["authentication_mode": .string(mode.rawValue)]
             members["presence_key"] = presenceKey.map { .object($0.members) }
@@ -74,7 +82,7 @@ extension AccountCall {
     var requiresUserForItself: Bool {
         switch self {
         case .changeMode, .showPresence, .presenceOptions, .showPresenceByPasskey, .passkeyOptions, .addPasskey,
-            .removePasskey:
+            .removePasskey, .setPIN:
             true
         default: false
         }

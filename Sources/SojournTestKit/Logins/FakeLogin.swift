@@ -55,6 +55,20 @@ struct FakeLogin {
         var word: String
         var left: Int?
         init(_ word: String, left: Int? = nil) { (self.word, self.left) = (word, left) }
+
+        /// The answer of the server.
+        var answer: HTTPAnswer {
+            let statuses = [
+                "not_found": 404, "not_claimant": 403, "wrong_second_factor": 403, "wrong_pin": 403, "pin_locked": 403,
+                "number_required": 400,
+            ]
+            var answer = HTTPAnswer.problem(statuses[word] ?? 409, word)
+            if let left, var problem = JSONValue(parsing: answer.body)?.members {
+                problem["attempts_left"] = .integer(Int64(left))
+                answer.body = JSONValue.object(problem).bytes
+            }
+            return answer
+        }
     }
 
     /// Ends what time has ended.
@@ -141,10 +155,15 @@ struct FakeLogin {
         }
     }
 
-    mutating func prove(isValid: Bool, number typed: Int?, at now: Int64) throws(Refused) {
+    /// - Parameter pin: compares a PIN, which counts wrong ones itself; nil: another factor.
+    mutating func prove(
+        isValid: Bool, number typed: Int?, pin: (() -> Refused?)? = nil, at now: Int64
+    ) throws(Refused) {
         guard status.input == .secondFactor else { throw Refused("not_awaited") }
         if userID == nil || typed != nil { try check(typed, at: now) }
-        guard isValid else {
+        if let pin {
+            if let refused = pin() { throw refused }
+        } else if !isValid {
             wrongFactors += 1
             let left = max(Self.factorAttempts - wrongFactors, 0)
             if left == 0 { end(.error, .error, "second_factor_failed", now) }

@@ -258,6 +258,12 @@ extension FakeServer.World {
         _ name: String, on id: String, _ call: FakeCall, _ session: FakeSession, _ user: FakeServer.User, at now: Int64
     ) -> HTTPAnswer {
         let typed = call.members.integer("number").map { Int(clamping: $0) }
+        if call.members["pin"] != nil {
+            guard name == "second-factor", let mac = call.mac("pin"), call.text("password") == nil,
+                call.text("user_assertion") == nil
+            else { return .problem(400, "invalid_request") }
+            return proveByPIN(mac, number: typed, on: id, call, session, at: now)
+        }
         let isValid: Bool
         var signed: Int?
         if let text = call.text("user_assertion") {
@@ -285,7 +291,26 @@ extension FakeServer.World {
         }
         if isValid, ["second-factor", "adopt"].contains(name), answer.status == 200 {
             sessions[session.id]?.shownAt[way] = now
+            sessions[session.id]?.pin?.wrongCount = 0
         }
+        return answer
+    }
+
+    /// Decides a second factor by the PIN of the phone's session, which proves no presence.
+    private mutating func proveByPIN(
+        _ mac: String, number: Int?, on id: String, _ call: FakeCall, _ session: FakeSession, at now: Int64
+    ) -> HTTPAnswer {
+        var pin = session.pin
+        let answer = decide(id, call, session, isOwn: true, at: now) { login throws(FakeLogin.Refused) in
+            try login.prove(
+                isValid: false, number: number,
+                pin: {
+                    let refused = pin?.refusal(of: mac)
+                    return pin == nil ? FakeLogin.Refused("pin_not_set") : refused
+                }, at: now)
+        }
+        if answer.status == 200 { pin?.wrongCount = 0 }
+        sessions[session.id]?.pin = pin
         return answer
     }
 
@@ -313,15 +338,7 @@ extension FakeServer.World {
             endDevice(of: id, at: now)
         }
         guard let result, !result.word.isEmpty else { return .json(200, members(login)) }
-        let statuses = [
-            "not_found": 404, "not_claimant": 403, "wrong_second_factor": 403, "number_required": 400,
-        ]
-        var answer = HTTPAnswer.problem(statuses[result.word] ?? 409, result.word)
-        if let left = result.left, var problem = JSONValue(parsing: answer.body)?.members {
-            problem["attempts_left"] = .integer(Int64(left))
-            answer.body = JSONValue.object(problem).bytes
-        }
-        return answer
+        return FakeLogin.Refused(result.word, left: result.left).answer
     }
 
     /// Ends the session of a login without a bond, if the user says that it was another person. The login stays as it is.

@@ -15,6 +15,7 @@ extension FakeServer.World {
             return passkeyOptions("presence \(session.id)", for: user)
         case ("POST", "/v1/me/presence"): return showPresence(call, session, user, at: now)
         case ("PUT", "/v1/me/authentication-mode"): return changeMode(call, session, user, at: now)
+        case ("PUT", "/v1/me/pin") where has("account", session): return setPIN(call, session, user, at: now)
         case ("PUT", "/v1/me/encryption-key"): return setEncryptionKey(call, session)
         case ("DELETE", "/v1/me/encryption-key"):
             sessions[session.id]?.encryptionKey = nil
@@ -44,6 +45,11 @@ extension FakeServer.World {
             let id = path.dropFirst("/v1/me/devices/".count)
             let count = end("revoked_by_user", at: now) { $0.userID == user.id && $0.deviceID == id }
             return count > 0 ? HTTPAnswer(status: 204) : .problem(404, "not_found")
+        case ("GET", "/v1/me/pin"):
+            return session.pin.map { .json(200, $0.members) } ?? .problem(404, "not_found")
+        case ("DELETE", "/v1/me/pin"):
+            sessions[session.id]?.pin = nil
+            return HTTPAnswer(status: 204)
         case ("GET", "/v1/me/login-settings"): return Self.loginSettings(user)
         case ("PUT", "/v1/me/login-settings"):
             guard let isDisabled = call.members["logins_disabled"]?.bool else {

@@ -83,7 +83,7 @@ extension FakeServer.World {
     }
 
     /// The requirement as this session and its user can meet it.
-    private func asked(
+    func asked(
         _ ways: [String], _ maxAge: Int64, _ session: FakeSession, _ user: FakeServer.User
     ) -> FakePresenceRequirement {
         let (hasPassword, hasIdentity) = (user.password != nil, session.shownAt["id_token"] != nil)

@@ -25,6 +25,8 @@ struct FakeSession {
     var presenceKey: String?
     /// The key to which messages are encrypted.
     var encryptionKey: PublicJWK?
+    /// The PIN of the app.
+    var pin: FakePIN?
     /// When the user was shown last, by way: `presence`, `password` or `id_token`.
     var shownAt: [String: Int64] = [:]
     /// The platform that the device has named.

@@ -3,7 +3,7 @@ import JSON
 
 /// `sojourn session …`
 enum SessionCommands {
-    static let all = [list, show, end, explain, revokeAll]
+    static let all = [list, show, end, removePIN, explain, revokeAll]
 
     static let list = Command.admin(
         ["session", "list"], "Lists the sessions of a user, the newest first, ended ones included.",
@@ -39,6 +39,15 @@ enum SessionCommands {
             try await connection.send(.delete, ["sessions", arguments.operands[0]])
         },
         show: { _, _ in "the session is over" })
+
+    static let removePIN = Command.admin(
+        ["session", "remove-pin"],
+        "Removes the PIN of a phone. The session goes on, and approves logins by other factors.",
+        operands: ["ID"], examples: ["sojourn session remove-pin 0f6c…"],
+        send: { connection, arguments async throws(Failure) in
+            try await connection.send(.delete, ["sessions", arguments.operands[0], "pin"])
+        },
+        show: { _, _ in "the session has no PIN" })
 
     static let revokeAll = Command.admin(
         ["session", "revoke-all"], "For emergencies: ends every session of every user, and every client's own tokens.",
@@ -113,6 +122,8 @@ enum SessionCommands {
             ("ends for good", Formatting.timeWithDistance(session["session_expires_at"]?.integer)),
             ("let in by session", session["parent_session_id"]?.cell),
             ("on probation until", session["probation_until"].map { Formatting.timeWithDistance($0.integer) }),
+            ("PIN set", session["pin"].map { Formatting.timeWithDistance($0["changed_at"]?.integer) }),
+            ("wrong PINs left", session["pin"]?["attempts_left"]?.cell),
             ("ended", session["ended_at"].map { Formatting.timeWithDistance($0.integer) }),
             ("reason", session["ended_reason"]?.cell), ("provider", session["provider"]?.cell),
             ("provider said yes", session["provider_confirmed_at"].map { Formatting.timeWithDistance($0.integer) }),

@@ -32,5 +32,5 @@ public let storeRules: [StoreRule] =
     + foreignTokenRules + identityRules + identityLoginRules + verifiedEmailRules + userSourcesRules + oneTimeTokenRules
     + webhookRules
     + providerCheckRules + servedMaximumRules + accountRules + guessRules + replacedPasswordRules + resetRules
-    + anonymousUserRules + passkeyRules
+    + anonymousUserRules + passkeyRules + pinRules
     + loginRules + loginProofRules + loginSessionRules + companionRules + bondRules + phoneBrowserRules

@@ -97,7 +97,7 @@ private enum Meanwhile: CaseIterable {
 
 /// What a call with a session's token changes.
 private enum AccountChange: CaseIterable {
-    case name, email, password, logins, mode, presence
+    case name, email, password, logins, mode, presence, pin
 
     func make(_ stage: DomainFixture, _ current: AuthenticatedSession) async throws(ServiceError) {
         let accounts = stage.accounts
@@ -125,7 +125,23 @@ private enum AccountChange: CaseIterable {
             _ = try await accounts.changeMode(
                 ModeChange(mode: .password, evidence: evidence), in: current, from: Fixture.admin)
         case .presence: _ = try await accounts.showPresence(evidence, in: current, from: Fixture.admin)
+        case .pin:
+            guard let mac = PIN.MAC([UInt8](repeating: 1, count: PIN.MAC.byteCount)) else { throw .notFound("pin") }
+            _ = try await accounts.setPIN(mac, by: .evidence(evidence), in: current, from: Fixture.admin)
         }
+    }
+}
+
+/// The rows that the calls change.
+private struct AccountRows: Equatable {
+    let user: User?
+    let session: Session?
+    let pin: PIN?
+
+    init(of current: AuthenticatedSession, in store: any Store) async throws {
+        user = try await store.user(.id(current.user.id))
+        session = try await store.session(current.session.id)?.session
+        pin = try await store.pin(of: current.session.id)
     }
 }
 
@@ -144,11 +160,11 @@ let accountRules: [StoreRule] =
                     offlineSessionMax: nil, by: Fixture.admin)
                 let session = try await stage.session(of: user.username)
                 try await meanwhile.bringAbout(stage, session)
-                let before = (try await store.user(.id(user.id)), try await store.session(session.session.id)?.session)
+                let before = try await AccountRows(of: session, in: store)
                 var failure: ServiceError?
                 do throws(ServiceError) { try await change.make(stage, session) } catch { failure = error }
                 #expect(failure == meanwhile.refusal.map { .invalidToken($0) }, "\(change)")
-                let after = (try await store.user(.id(user.id)), try await store.session(session.session.id)?.session)
+                let after = try await AccountRows(of: session, in: store)
                 #expect((before == after) == (failure != nil), "\(change)")
             }
         }

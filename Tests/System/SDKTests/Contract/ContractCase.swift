@@ -46,7 +46,7 @@ struct ContractCase: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    static let all = logins + loginPage + anonymousUsers + rotation + endings + accounts + times + presence
+    static let all = logins + loginPage + anonymousUsers + rotation + endings + accounts + times + presence + pins
 }
 
 /// The servers that the cases share, started when the first case needs them.

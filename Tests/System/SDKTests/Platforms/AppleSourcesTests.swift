@@ -21,7 +21,9 @@ struct AppleSourcesTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let common = ["swiftc", "-parse-as-library", "-swift-version", "6", "-Onone", "-I", folder.path]
         // Security and LocalAuthentication first, because another stand-in imports them.
-        for module in ["Security", "LocalAuthentication", "CryptoKit", "UIKit", "os", "AuthenticationServices"] {
+        for module in [
+            "Security", "LocalAuthentication", "CommonCrypto", "CryptoKit", "UIKit", "os", "AuthenticationServices",
+        ] {
             let output = try Tool.run(
                 common + [
                     "-emit-module", "-module-name", module, "-o", "\(folder.path)/\(module).swiftmodule",

@@ -39,6 +39,23 @@ struct TransferLoginTests {
             login: LoginRequest(clientID: "shop", device: Device(id: device)))
     }
 
+    @Test("the PIN of a phone moves with its session, and wrong ones stay counted")
+    func pins() async throws {
+        try await transfer.withRoute { first, postgres, last in
+            let user = try await first.createUser("anna")
+            let grant = try await first.services.login.mintSession(
+                LoginRequest(clientID: Client.mobileID, device: Device(id: "phone")), for: .id(user.id), from: .system)
+            let (id, now) = (grant.session.id, first.context.clock.now)
+            let pin = PIN(
+                sessionID: id, userID: user.id, macHash: [UInt8](repeating: 7, count: PIN.MAC.byteCount),
+                wrongCount: 2, createdAt: now, changedAt: now)
+            _ = try await first.store.updatePIN(of: id) { change in change.pin = pin }
+            try await transfer.move(from: first, to: postgres)
+            try await transfer.move(from: postgres, to: last)
+            for stage in [postgres, last] { #expect(try await stage.store.pin(of: id) == pin) }
+        }
+    }
+
     @Test("a browser's session and what it let in end together after the move, and a used code stays used")
     func companions() async throws {
         try await transfer.withRoute { first, postgres, last in

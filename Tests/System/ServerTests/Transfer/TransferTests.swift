@@ -239,8 +239,8 @@ struct TransferRefusalTests {
             lines == [
                 "line 3: this is not a JSON object",
                 "line 4: 'type' must be one of: header, signing_key, admin_key, settings, client, user, "
-                    + "identity, passkey, session, login, phone_login, provider_check, foreign_token, used_token, revocation, "
-                    + "end",
+                    + "identity, passkey, session, login, phone_login, provider_check, pin, foreign_token, used_token, "
+                    + "revocation, end",
                 "line 5: 'type' is missing", "line 6: there is no member 'passwort' here",
                 "line 7: 'username' must be a string",
                 "line 8: 'username' must not have U+0007",

@@ -10,7 +10,8 @@ import Testing
     private static let support: Set = [
         "POST /admin/v1/users/{user}/disable", "POST /admin/v1/users/{user}/enable",
         "POST /admin/v1/users/{user}/revoke", "POST /admin/v1/users/{user}/unlock",
-        "DELETE /admin/v1/sessions/{session_id}", "DELETE /admin/v1/logins/{login_id}",
+        "DELETE /admin/v1/sessions/{session_id}", "DELETE /admin/v1/sessions/{session_id}/pin",
+        "DELETE /admin/v1/logins/{login_id}",
         "POST /admin/v1/event-streams/{client_id}/verify", "POST /admin/v1/deliveries/retry",
         "POST /admin/v1/webhooks/{name}/test",
     ]

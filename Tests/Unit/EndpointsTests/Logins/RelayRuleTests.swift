@@ -149,6 +149,7 @@ struct RelayRuleTests {
                 (.put, "/v1/me/encryption-key", "{}"), (.delete, "/v1/me/encryption-key", nil),
                 (.post, "/v1/me/passkeys", "{}"), (.post, "/v1/me/passkeys/options", "{}"),
                 (.put, "/v1/me/login-settings", #"{"logins_disabled":true}"#),
+                (.put, "/v1/me/pin", "{}"), (.delete, "/v1/me/pin", nil),
                 (.patch, "/v1/me/devices/phone-1", #"{"name":"Eve's"}"#),
             ]
             for (method, path, json) in calls {

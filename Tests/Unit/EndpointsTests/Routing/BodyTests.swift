@@ -13,6 +13,7 @@ import Testing
         (.put, "/v1/me/login-settings", #""logins_disabled":false"#, false),
         (.patch, "/v1/me/devices/phone-1", #""name":"x""#, false),
         (.put, "/v1/me/password", #""old_password":"x","new_password":"y""#, false),
+        (.put, "/v1/me/pin", #""pin":"x","password":"y""#, false),
         (.post, "/v1/password-reset", #""reset_token":"x","new_password":"y""#, false),
         (.post, "/admin/v1/users", #""username":"x""#, true),
         (.patch, "/admin/v1/users/username:anna", #""email":"a@b""#, true),

@@ -42,7 +42,8 @@ struct Phone {
         // Eight bytes are a jitter, which is nothing here unless a test asks for it; all else is different each time.
         sojourn = Sojourn(
             configuration, store: store, keys: keys, gate: gate, transport: wire, clock: clock,
-            random: { count in count == 8 ? Array(repeating: jitter, count: 8) : numbers.bytes(count) })
+            random: { count in count == 8 ? Array(repeating: jitter, count: 8) : numbers.bytes(count) },
+            pins: PINMaker(iterations: 10))
     }
 
     /// Another process on the same phone, or the same one after a new start.

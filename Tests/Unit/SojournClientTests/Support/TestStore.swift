@@ -84,13 +84,13 @@ extension TestStore.State {
 final class TestKeys: DeviceKeyring {
     private let state = Guarded<(keys: [KeyName: TestKey], error: KeyError?, made: UInt8)>(([:], nil, 0))
 
-    /// A real key, because a test decrypts with it.
-    private let encryption = Guarded(SoftwareKeys.temporary())
+    /// Real keys, because tests use the secrets on which they agree.
+    private let agreeing = SoftwareKeys.temporary()
 
     func key(_ name: KeyName) async throws(KeyError) -> (any DeviceKey)? {
-        if name == .encryption {
+        if name.agrees {
             if let error = state.withLock({ $0.error }) { throw error }
-            return try await encryption.withLock { $0 }.key(name)
+            return try await agreeing.key(name)
         }
         let result = state.withLock { state -> Result<TestKey?, KeyError> in
             state.error.map(Result.failure) ?? .success(state.keys[name])
@@ -100,7 +100,7 @@ final class TestKeys: DeviceKeyring {
 
     func makeKey(_ name: KeyName) async throws(KeyError) -> any DeviceKey {
         if let key = try await key(name) { return key }
-        if name == .encryption { return try await encryption.withLock { $0 }.makeKey(name) }
+        if name.agrees { return try await agreeing.makeKey(name) }
         return state.withLock { state in
             state.made += 1
             let key = TestKey(number: state.made)
@@ -111,7 +111,7 @@ final class TestKeys: DeviceKeyring {
 
     func deleteKey(_ name: KeyName) async throws(KeyError) {
         state.withLock { $0.keys[name] = nil }
-        if name == .encryption { encryption.withLock { $0 = SoftwareKeys.temporary() } }
+        if name.agrees { try await agreeing.deleteKey(name) }
     }
 
     func fail(_ error: KeyError?) { state.withLock { $0.error = error } }

@@ -1,0 +1,40 @@
+internal import Sessions
+internal import StoreFoundation
+
+extension SQLiteRows {
+    func pin(of id: Identifier<Session>) -> Answer<PIN?> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.first(PINRow.select, id, read: PINRow.read)
+        }
+    }
+
+    func pinForUpdate(of id: Identifier<Session>) -> Answer<PIN?> { pin(of: id) }
+
+    func pins(after id: Identifier<Session>?, limit: Int) -> Answer<[PIN]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(PINRow.selectPage, id?.bytes ?? [], limit, read: PINRow.read)
+        }
+    }
+
+    func replace(_ pin: PIN) {
+        perform { (connection) throws(DatabaseError) in
+            try connection.execute(PINRow.replace) { row in PINColumns.write(pin, to: &row) }
+        }
+    }
+
+    func deletePIN(of id: Identifier<Session>) {
+        perform { (connection) throws(DatabaseError) in try connection.execute(PINRow.delete, id) }
+    }
+}
+
+/// Every statement about PINs.
+enum PINRow {
+    private static let columns = PINColumns.all.list
+
+    static let select = Query("SELECT \(columns) FROM pins WHERE session_id = ?")
+    static let selectPage = Query("SELECT \(columns) FROM pins WHERE session_id > ? ORDER BY session_id LIMIT ?")
+    static let replace = Query(inserting: nil, PINColumns.all, into: "pins", "OR REPLACE")
+    static let delete = Query("DELETE FROM pins WHERE session_id = ?")
+
+    static func read(_ row: inout Row) throws(CorruptRow) -> PIN { try PINColumns.read(&row) }
+}
