@@ -13,6 +13,7 @@ extension Endpoints {
             let check =
                 record.session.confirmation == nil
                 ? nil : try await administration.providerCheck(of: record.session.id)
+            let pin = try await administration.pin(of: record.session.id)
             let events = try await administration.events(
                 after: 0, limit: ConsoleView.rowsMax, sessionID: record.session.id)
             let history = try await services.accounts.history(of: record.session.userID, limit: ConsoleView.rowsMax)
@@ -23,17 +24,24 @@ extension Endpoints {
                 login: try await known { () async throws(ServiceError) in try await logins.login(id) },
                 children: try await administration.sessions(try await logins.children(of: id)))
             return ConsoleView(stay, self)
-                .session(record, check, family, events: events.reversed(), history: history).response()
+                .session(record, check, pin, family, events: events.reversed(), history: history).response()
         }
     }
 
-    /// `POST /console/sessions/{session_id}`: ends the session.
+    /// `POST /console/sessions/{session_id}`: ends the session, or removes its PIN.
     func changeConsoleSession(_ call: Call) async throws -> Response {
         let page = PagePath.consoleSessions.appending(call.parameter)
         return try await consoleForm(call, of: page, needing: .support) { stay, form in
-            guard form["act"] == "end" else { return Self.redirect(to: stay.path(page, saying: "again")) }
-            try await services.administration.endSession(try call.sessionID(), by: stay.origin)
-            return Self.redirect(to: stay.path(page, saying: "ended"))
+            let (administration, id) = (services.administration, try call.sessionID())
+            switch form["act"] {
+            case "end":
+                try await administration.endSession(id, by: stay.origin)
+                return Self.redirect(to: stay.path(page, saying: "ended"))
+            case "remove-pin":
+                try await administration.removePIN(of: id, by: stay.origin)
+                return Self.redirect(to: stay.path(page, saying: "pin-removed"))
+            default: return Self.redirect(to: stay.path(page, saying: "again"))
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ internal import Sessions
 extension ConsoleView {
     /// The page of a session.
     func session(
-        _ record: SessionRecord, _ check: ProviderCheck?, _ family: Family, events: [RecordedEvent],
+        _ record: SessionRecord, _ check: ProviderCheck?, _ pin: PIN?, _ family: Family, events: [RecordedEvent],
         history: [RecordedEvent]
     ) -> ConsolePage {
         let session = record.session
@@ -13,7 +13,10 @@ extension ConsoleView {
         let ending = policy.ending(of: record, at: now)
         let path = Self.path(ofSession: session.id)
         var blocks: [ConsoleBlock] = [.explanation(explanation(record, ending, lifetimes, history))]
-        if ending == nil, stay.may(.support) { blocks.append(.acts([end(record, path)])) }
+        let pin = ending == nil ? pin : nil
+        if ending == nil, stay.may(.support) {
+            blocks.append(.acts([end(record, path)] + (pin == nil ? [] : [removePIN(record, path)])))
+        }
         blocks.append(
             .section(
                 "Lifetime",
@@ -30,7 +33,7 @@ extension ConsoleView {
                     ]),
                 ]))
         blocks.append(rotation(record, ending))
-        blocks.append(.section("Session", [.facts(facts(record, check) + relatives(family))]))
+        blocks.append(.section("Session", [.facts(facts(record, check) + facts(pin) + relatives(family))]))
         blocks.append(
             .section(
                 "Events",
@@ -114,6 +117,22 @@ extension ConsoleView {
             button: "End the session on \(name)", isDestructive: true,
             curl: curl(.delete, "/sessions/\(record.session.id)"),
             command: "sojourn session end \(record.session.id)")
+    }
+
+    private func removePIN(_ record: SessionRecord, _ path: PagePath) -> ConsoleAct {
+        let name = device(record.session.device)
+        return ConsoleAct(
+            path, "remove-pin", label: "Remove the PIN",
+            question: "The session on \(name: name) goes on, and approves logins by other factors.",
+            button: "Remove the PIN on \(name)", isDestructive: true,
+            curl: curl(.delete, "/sessions/\(record.session.id)/pin"),
+            command: "sojourn session remove-pin \(record.session.id)")
+    }
+
+    private func facts(_ pin: PIN?) -> [(name: String, value: ConsoleText)] {
+        guard let pin else { return [] }
+        let left = Self.counted("\(pin.attemptsLeft)", "wrong one")
+        return [("PIN", "set \(time(pin.changedAt)), \(pin.isLocked ? "locked" : "\(left) left")")]
     }
 
     /// The login and the sessions with which a session belongs together.

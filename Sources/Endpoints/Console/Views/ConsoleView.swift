@@ -42,6 +42,7 @@ struct ConsoleView: Sendable {
         case "stream": (.good, "The status of the stream is set.")
         case "verified": (.good, "The stream carries a verification event: see below whether the receiver takes it.")
         case "removed": (.good, "The passkey is removed.")
+        case "pin-removed": (.good, "The session has no PIN.")
         case "edited": (.good, "The profile is changed.")
         case "same": (.plain, "Nothing was changed.")
         case "stream-ended": (.good, "The stream is deleted, with what waited in it.")

@@ -109,6 +109,25 @@ import Testing
         }
     }
 
+    @Test("a session shows its PIN, which support removes") func pin() async throws {
+        try await ConsoleBrowser.with(.support) { browser, stage in
+            let tokens = try await stage.logIn()
+            let path = "/console/sessions/\(tokens.sessionID)"
+            #expect(!(await browser.get(path)).words.contains("PIN"))
+            let set = await stage.call(
+                .put, "/v1/me/pin",
+                #"{"pin":"\#(String(repeating: "A", count: 43))","password":"\#(EndpointsFixture.password)"}"#,
+                bearer: tokens.access)
+            #expect(set.status == 200, "\(set.text)")
+            let page = await browser.get(path)
+            #expect(page.words.contains("3 wrong ones left"), "\(page.words)")
+            #expect(page.words.contains("sojourn session remove-pin \(tokens.sessionID)"))
+            let removed = try await browser.follow(page, path, ["act": "remove-pin"])
+            #expect(removed.words.contains("The session has no PIN."), "\(removed.words)")
+            #expect(await stage.call(.get, "/v1/me/pin", bearer: tokens.access).status == 404)
+        }
+    }
+
     @Test func aSessionSaysWhyItEndedAndWhatToDo() async throws {
         try await ConsoleBrowser.with { browser, stage in
             let tokens = try await stage.logIn(more: "")
