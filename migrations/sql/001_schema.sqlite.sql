@@ -413,6 +413,9 @@ CREATE INDEX audit_events_of_user ON audit_events (user_id) WHERE user_id IS NOT
 CREATE INDEX audit_events_of_session ON audit_events (session_id) WHERE session_id IS NOT NULL;
 -- Finds the ends that the receiver of a client's logout tokens has not taken.
 CREATE INDEX audit_events_ends ON audit_events (client_id, number) WHERE kind = 'session_ended';
+-- Find the last change of a limit of sessions.
+CREATE INDEX audit_events_of_clients ON audit_events (client_id, number) WHERE kind = 'client_changed';
+CREATE INDEX audit_events_of_settings ON audit_events (kind, number) WHERE kind = 'settings_changed';
 
 -- The feed that resource servers read: access tokens that have not expired and are refused all the same. The number is
 -- that of the event in the audit trail.

@@ -5,7 +5,9 @@ extension Endpoints {
     /// `GET /admin/v1/keys`: lists the signing keys, newest first.
     func listSigningKeys(_ call: Call) async throws -> Response {
         await services.signer.lookForKeys()
-        return try .json(ListAnswer(services.administration.signingKeys().map(SigningKeyAnswer.init)))
+        let administration = services.administration
+        return try .json(
+            ListAnswer(administration.signingKeys().map { SigningKeyAnswer($0, administration.state(of: $0)) }))
     }
 
     /// `POST /admin/v1/keys/rotate` `{immediately?}`: makes a new signing key, which signs after one day, or at once.
@@ -53,11 +55,13 @@ extension Endpoints {
 struct SigningKeyAnswer: Encodable {
     let kid: String
     let alg: String
+    let state: String
     let createdAt: Int64
     let activeFrom: Int64
     let retiredAt: Int64?
 
-    init(_ key: StoredSigningKey) {
+    init(_ key: StoredSigningKey, _ state: StoredSigningKey.State) {
+        self.state = state.rawValue
         kid = key.id
         alg = key.algorithm
         createdAt = key.createdAt.secondsSinceEpoch
@@ -66,7 +70,7 @@ struct SigningKeyAnswer: Encodable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case kid, alg
+        case kid, alg, state
         case createdAt = "created_at"
         case activeFrom = "active_from"
         case retiredAt = "retired_at"

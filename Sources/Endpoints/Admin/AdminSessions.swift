@@ -25,6 +25,7 @@ extension Endpoints {
     func showSession(_ call: Call) async throws -> Response {
         let record = try await services.administration.session(try call.sessionID())
         var answer = answer(record)
+        answer.limits = try await services.administration.limits(of: record).map(SessionAnswer.LimitPart.init)
         if record.session.confirmation != nil {
             let check = try await services.administration.providerCheck(of: record.session.id)
             answer.providerFailingSince = check?.failingSince?.secondsSinceEpoch
@@ -113,6 +114,32 @@ struct SessionAnswer: Encodable {
         }
     }
 
+    /// A limit of its life, with the place where it is set and the last change there.
+    struct LimitPart: Encodable {
+        let name: String
+        let seconds: Int64
+        let source: String
+        let changedAt: Int64?
+        let changedBy: String?
+        let earlierSeconds: Int64?
+
+        init(_ limit: SessionLimit) {
+            name = limit.name
+            seconds = limit.duration.wholeSeconds
+            source = limit.source.rawValue
+            changedAt = limit.change?.at.secondsSinceEpoch
+            changedBy = limit.change?.actor
+            earlierSeconds = limit.change?.earlier?.wholeSeconds
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case name, seconds, source
+            case changedAt = "changed_at"
+            case changedBy = "changed_by"
+            case earlierSeconds = "earlier_seconds"
+        }
+    }
+
     let sessionID: String
     let userID: String
     let clientID: String
@@ -126,6 +153,10 @@ struct SessionAnswer: Encodable {
     let sessionExpiresAt: Int64
     let endedAt: Int64?
     let endedReason: String?
+    /// False while only the clock has ended the session, so that a longer limit lets it go on; nil: it has not ended.
+    let isEndRecorded: Bool?
+    /// The limits without a refresh and in any case. Only `GET /admin/v1/sessions/{session_id}` sets them.
+    var limits: [LimitPart]?
     /// The session of the phone on which this one depends.
     let parentSessionID: String?
     let probationUntil: Int64?
@@ -159,6 +190,9 @@ struct SessionAnswer: Encodable {
         sessionExpiresAt = lifetimes.finalEnd(of: session).secondsSinceEpoch
         endedAt = ending?.at.secondsSinceEpoch
         endedReason = ending?.reason.rawValue
+        isEndRecorded = ending.map { ending in
+            session.ending != nil || ![.idleExpired, .maxLifetimeReached].contains(ending.reason)
+        }
         parentSessionID = session.phoneID?.description
         probationUntil = session.probationUntil.flatMap { $0 > now ? $0.secondsSinceEpoch : nil }
         provider = session.confirmation?.provider
@@ -179,6 +213,8 @@ struct SessionAnswer: Encodable {
         case sessionExpiresAt = "session_expires_at"
         case endedAt = "ended_at"
         case endedReason = "ended_reason"
+        case isEndRecorded = "end_recorded"
+        case limits
         case parentSessionID = "parent_session_id"
         case probationUntil = "probation_until"
         case childSessionIDs = "child_session_ids"

@@ -11,38 +11,60 @@ extension Endpoints {
     /// value; null is refused. `absolute_max_lifetime` is accepted with its present value, so that the answer of the GET can be
     /// sent back.
     func changeSettings(_ call: Call) async throws -> Response {
-        let members = try Members(
-            call,
-            known: [
-                "offline_session_idle", "offline_session_max_limited", "offline_session_max", "refresh_after",
-                "rotation_interval", "absolute_max_lifetime",
-            ], mayBeMissing: true)
-        try members.refuseNull(
-            "offline_session_idle", "offline_session_max_limited", "offline_session_max", "refresh_after",
-            "rotation_interval", "absolute_max_lifetime")
-        let idle = try members.seconds("offline_session_idle")
-        let isLimited = try members.bool("offline_session_max_limited")
-        let maximum = try members.seconds("offline_session_max")
-        let refreshAfter = try members.seconds("refresh_after")
-        let interval = try members.seconds("rotation_interval")
+        let change = try await settingsMembers(call)
+        let settings = try await services.administration.changeSettings(by: call.origin) { change.apply(to: &$0) }
+        return try .json(answer(settings))
+    }
+
+    /// The change in the body of a call. It is checked against the absolute maximum of now.
+    func settingsMembers(_ call: Call) async throws -> SettingsMembers {
+        let members = try Members(call, known: SettingsMembers.names + ["absolute_max_lifetime"], mayBeMissing: true)
+        try members.refuseNull("absolute_max_lifetime")
         if let maximum = try members.seconds("absolute_max_lifetime"),
             maximum != context.policy.absoluteMaximum(beside: try await services.administration.settings())
         {
             throw members.refused(
                 "absolute_max_lifetime", "is set by sessions.absolute_max_lifetime in the configuration file")
         }
-        let settings = try await services.administration.changeSettings(by: call.origin) { settings in
-            if let idle { settings.offlineSessionIdle = idle }
-            if let isLimited { settings.offlineSessionMaxLimited = isLimited }
-            if let maximum { settings.offlineSessionMax = maximum }
-            if let refreshAfter { settings.refreshAfter = refreshAfter }
-            if let interval { settings.rotationInterval = interval }
-        }
-        return try .json(answer(settings))
+        return try SettingsMembers(members)
     }
 
     private func answer(_ settings: Settings) -> SettingsAnswer {
         SettingsAnswer(settings.sessions, absoluteMaximum: context.policy.absoluteMaximum(beside: settings))
+    }
+}
+
+/// The members of the session settings in a body that changes them.
+struct SettingsMembers: Sendable {
+    static let names = [
+        "offline_session_idle", "offline_session_max_limited", "offline_session_max", "refresh_after",
+        "rotation_interval",
+    ]
+
+    private let idle: Duration?
+    private let isLimited: Bool?
+    private let maximum: Duration?
+    private let refreshAfter: Duration?
+    private let interval: Duration?
+
+    init(_ members: Members) throws {
+        try members.refuseNull(
+            "offline_session_idle", "offline_session_max_limited", "offline_session_max", "refresh_after",
+            "rotation_interval")
+        idle = try members.seconds("offline_session_idle")
+        isLimited = try members.bool("offline_session_max_limited")
+        maximum = try members.seconds("offline_session_max")
+        refreshAfter = try members.seconds("refresh_after")
+        interval = try members.seconds("rotation_interval")
+    }
+
+    /// Sets the members that the body names.
+    func apply(to settings: inout SessionSettings) {
+        if let idle { settings.offlineSessionIdle = idle }
+        if let isLimited { settings.offlineSessionMaxLimited = isLimited }
+        if let maximum { settings.offlineSessionMax = maximum }
+        if let refreshAfter { settings.refreshAfter = refreshAfter }
+        if let interval { settings.rotationInterval = interval }
     }
 }
 

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Pages
 internal import Sessions
 
 extension Call {
@@ -121,7 +122,9 @@ extension Endpoints {
             try await services.administration.requestPasswordReset(of: .id(userID), by: call.origin)
         }
         return try .json(
-            PasswordResetAnswer(resetToken: reset.token, expiresAt: reset.expiresAt.secondsSinceEpoch))
+            PasswordResetAnswer(
+                resetToken: reset.token, link: "\(url(.reset))#\(reset.token)",
+                expiresAt: reset.expiresAt.secondsSinceEpoch))
     }
 }
 
@@ -144,10 +147,13 @@ extension Members {
 /// A one-time token with which the user sets a new password.
 struct PasswordResetAnswer: Encodable {
     let resetToken: String
+    /// The page of this server that takes the token.
+    let link: String
     let expiresAt: Int64
 
     enum CodingKeys: String, CodingKey {
         case resetToken = "reset_token"
+        case link
         case expiresAt = "expires_at"
     }
 }

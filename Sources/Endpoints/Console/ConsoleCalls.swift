@@ -108,12 +108,12 @@ extension ConsoleView {
         return overflow ? nil : product
     }
 
-    /// `14d`, `90m`, `45`: the shortest text for `seconds(_:)`.
+    /// `14d`, `90m`, `45s`: the shortest text for `seconds(_:)`.
     static func short(_ duration: Duration) -> String {
         let seconds = duration.wholeSeconds
         for (unit, length) in [("d", Int64(86400)), ("h", 3600), ("m", 60)] where seconds > 0 && seconds % length == 0 {
             return "\(seconds / length)\(unit)"
         }
-        return "\(seconds)"
+        return seconds == 0 ? "0" : "\(seconds)s"
     }
 }

@@ -6,9 +6,6 @@ internal import Sessions
 
 /// The session settings in the console.
 extension Endpoints {
-    /// The time for looking at a sample of sessions.
-    private static let previewBudget = Duration.seconds(2)
-
     /// `GET /console/settings`: the settings.
     func showConsoleSettings(_ call: Call) async throws -> Response {
         try await console(call) { stay in

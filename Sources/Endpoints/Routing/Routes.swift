@@ -234,6 +234,13 @@ extension Route {
 
     private static let adminServer = [
         Route(.get, "/admin/v1/settings/sessions", on: .admin, .admin(.read) { try await $0.showSettings($1) }),
+        Route(
+            .post, "/admin/v1/settings/sessions/preview", on: .admin, .admin(.read) { try await $0.previewSettings($1) }
+        ),
+        Route(
+            .post, "/admin/v1/clients/{client_id}/preview", on: .admin, .admin(.read) { try await $0.previewClient($1) }
+        ),
+        Route(.post, "/admin/v1/users/{user}/preview", on: .admin, .admin(.read) { try await $0.previewUser($1) }),
         Route(.put, "/admin/v1/settings/sessions", on: .admin, .admin(.owner) { try await $0.changeSettings($1) }),
         Route(.post, "/admin/v1/clients", on: .admin, .admin(.owner) { try await $0.createClient($1) }),
         Route(.get, "/admin/v1/clients", on: .admin, .admin(.read) { try await $0.listClients($1) }),

@@ -160,6 +160,22 @@ enum EventSQL {
             """, cursor, clientID, limit)
     }
 
+    static func selectChanges(ofClient clientID: String, limit: Int) -> Statement {
+        Statement(
+            """
+            SELECT number, \(EventColumns.all.list) FROM audit_events
+            WHERE kind = 'client_changed' AND client_id = $1::text ORDER BY number DESC LIMIT $2::bigint
+            """, clientID, limit)
+    }
+
+    static func selectChangesOfSettings(limit: Int) -> Statement {
+        Statement(
+            """
+            SELECT number, \(EventColumns.all.list) FROM audit_events
+            WHERE kind = 'settings_changed' ORDER BY number DESC LIMIT $1::bigint
+            """, limit)
+    }
+
     static func select(
         after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
     ) -> Statement {

@@ -20,6 +20,12 @@ extension PostgresRows {
         all(EventSQL.selectEnds(ofClient: clientID, after: cursor, limit: limit), EventSQL.read)
     }
 
+    func lifetimeChanges(ofClient clientID: String?, limit: Int) -> Answer<[RecordedEvent]> {
+        all(
+            clientID.map { EventSQL.selectChanges(ofClient: $0, limit: limit) }
+                ?? EventSQL.selectChangesOfSettings(limit: limit), EventSQL.read)
+    }
+
     func ledgerStep(after cursor: Int64, limit: Int) -> Answer<LedgerStep> {
         ask(EventSQL.selectStep(after: cursor, limit: limit)) { (rows) throws(DatabaseError) in
             let end = try rows[0].first { row in row.integer() }

@@ -25,6 +25,17 @@ enum EventRow {
     static let selectEnds = Query(
         "\(select) AND e.kind = 'session_ended' AND e.client_id = ? ORDER BY e.number LIMIT ?")
 
+    static let selectChangesOfClient = Query(
+        """
+        SELECT e.number, \(EventColumns.all.list(of: "e")) FROM audit_events e
+        WHERE e.kind = 'client_changed' AND e.client_id = ? ORDER BY e.number DESC LIMIT ?
+        """)
+    static let selectChangesOfSettings = Query(
+        """
+        SELECT e.number, \(EventColumns.all.list(of: "e")) FROM audit_events e
+        WHERE e.kind = 'settings_changed' ORDER BY e.number DESC LIMIT ?
+        """)
+
     /// The end of a step along the trail; null if there are no more events.
     static let selectStepEnd = Query(
         "SELECT max(number) FROM (SELECT number FROM audit_events WHERE number > ? ORDER BY number LIMIT ?)")

@@ -35,6 +35,16 @@ extension SQLiteRows {
         }
     }
 
+    func lifetimeChanges(ofClient clientID: String?, limit: Int) -> Answer<[RecordedEvent]> {
+        answer { (connection) throws(DatabaseError) in
+            if let clientID {
+                try connection.all(EventRow.selectChangesOfClient, clientID, limit, read: EventRow.read)
+            } else {
+                try connection.all(EventRow.selectChangesOfSettings, limit, read: EventRow.read)
+            }
+        }
+    }
+
     func ledgerStep(after cursor: Int64, limit: Int) -> Answer<LedgerStep> {
         answer { (connection) throws(DatabaseError) in
             let end = try connection.first(EventRow.selectStepEnd, cursor, limit) { row in

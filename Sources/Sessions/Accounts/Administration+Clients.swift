@@ -70,7 +70,10 @@ extension Administration {
             if !hasSecret { (client.secretHash, client.earlierSecret) = (nil, nil) }
             if client != existing {
                 change.replace(
-                    existing, by: client, policy, AuditEvent(.clientChanged, at: now, by: origin, clientID: id))
+                    existing, by: client, policy,
+                    AuditEvent(
+                        .clientChanged, at: now, by: origin, clientID: id,
+                        reason: client.changedLifetimes(from: existing)))
             }
             return .success((change.client ?? client, needsSecret ? secret : nil))
         }
@@ -136,7 +139,7 @@ extension CatalogueChange {
 
 extension Client {
     /// The error in the client beside the settings, as one sentence; nil if there is none.
-    fileprivate func problem(with settings: Settings, _ policy: RefreshPolicy) -> String? {
+    func problem(with settings: Settings, _ policy: RefreshPolicy) -> String? {
         if let name, !Device.isValid(text: name) {
             return "client_name must have 1 to \(Device.textLengthMax) bytes and no control characters"
         }

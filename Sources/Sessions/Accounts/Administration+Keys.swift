@@ -91,6 +91,11 @@ extension Administration {
     /// The signing keys, newest first.
     public func signingKeys() -> [StoredSigningKey] { context.signingKeys.all }
 
+    /// What a signing key does now.
+    public func state(of key: StoredSigningKey) -> StoredSigningKey.State {
+        context.signingKeys.state(of: key, at: context.clock.now)
+    }
+
     /// Makes a signing key, which signs after one day, or at once if `immediately`. Returns its id.
     public func rotateSigningKey(immediately: Bool, by origin: Origin) async throws(ServiceError) -> String {
         do throws(SigningKeys.Problem) {

@@ -1,3 +1,28 @@
+/// A change of lifetimes that is looked at before it is made.
+public enum LifetimeChange: Sendable {
+    /// Other settings, for all sessions.
+    case settings(SessionSettings)
+    /// Another client of the same id, for its sessions.
+    case client(Client)
+    /// Another maximum of a user, for the user's sessions.
+    case user(User)
+
+    /// The record as the change would make it; nil if the change is not about its session.
+    fileprivate func applied(to record: SessionRecord) -> SessionRecord? {
+        var record = record
+        switch self {
+        case .settings(let settings): record.settings.sessions = settings
+        case .client(let client):
+            guard record.session.clientID == client.id else { return nil }
+            record.client = client
+        case .user(let user):
+            guard record.session.userID == user.id else { return nil }
+            record.user = user
+        }
+        return record
+    }
+}
+
 /// What other settings would do to the living sessions of a sample.
 public struct SettingsPreview: Hashable, Sendable {
     /// The living sessions that were looked at.
@@ -21,19 +46,37 @@ extension Administration {
     public func preview(
         _ settings: SessionSettings, isOver: () -> Bool
     ) async throws(ServiceError) -> SettingsPreview {
+        try await preview(.settings(settings), isOver: isOver)
+    }
+
+    /// Looks at the living sessions that `change` is about: at all of a user, else at a sample as above.
+    public func preview(
+        _ change: LifetimeChange, isOver: () -> Bool
+    ) async throws(ServiceError) -> SettingsPreview {
         let catalogue = try await inStore { () async throws(StoreError) in try await store.catalogue() }
-        let problem = Lifetimes.problem(
-            settings: settings, clients: Array(catalogue.clients.values),
-            absoluteMaximum: policy.absoluteMaximum(beside: catalogue.settings))
-        if let problem { throw .invalid(member: "settings", detail: problem) }
+        if let (member, problem) = self.problem(with: change, catalogue) {
+            throw .invalid(member: member, detail: problem)
+        }
         var preview = SettingsPreview()
+        if case .user(let user) = change {
+            var cursor: String?
+            repeat {
+                let page = try await inStore { () async throws(StoreError) in
+                    try await store.sessions(of: user.id, after: cursor, limit: Self.stepLimit)
+                }
+                for record in page.items { look(at: record, under: change, &preview) }
+                cursor = page.nextCursor
+            } while cursor != nil
+            preview.isWhole = true
+            return preview
+        }
         let start = Identifier<Session>(random: context.random)
         var (cursor, hasWrapped) = (Optional(start), false)
         while !isOver() {
             let step = try await livingSessions(after: cursor)
             for record in step.records {
                 if hasWrapped, !(record.session.id.words < start.words) { break }
-                look(at: record, under: settings, &preview)
+                look(at: record, under: change, &preview)
             }
             if let last = step.last, !hasWrapped || last.words < start.words {
                 cursor = last
@@ -48,16 +91,28 @@ extension Administration {
         return preview
     }
 
-    private func look(at record: SessionRecord, under changed: SessionSettings, _ preview: inout SettingsPreview) {
-        let now = context.clock.now
-        guard policy.ending(of: record, at: now) == nil else { return }
-        var settings = record.settings
-        settings.sessions = changed
-        func end(_ lifetimes: Lifetimes) -> Instant {
-            min(lifetimes.idleEnd(of: record.session), lifetimes.finalEnd(of: record.session))
+    /// The member and the error of a change that would be refused.
+    private func problem(with change: LifetimeChange, _ catalogue: Catalogue) -> (member: String, detail: String)? {
+        switch change {
+        case .settings(let settings):
+            Lifetimes.problem(
+                settings: settings, clients: Array(catalogue.clients.values),
+                absoluteMaximum: policy.absoluteMaximum(beside: catalogue.settings)
+            ).map { (member: "settings", detail: $0) }
+        case .client(let client):
+            client.problem(with: catalogue.settings, policy).map { (member: "client", detail: $0) }
+        case .user: nil
         }
-        let before = end(policy.lifetimes(settings: record.settings, client: record.client, user: record.user))
-        let after = end(policy.lifetimes(settings: settings, client: record.client, user: record.user))
+    }
+
+    private func look(at record: SessionRecord, under change: LifetimeChange, _ preview: inout SettingsPreview) {
+        let now = context.clock.now
+        guard policy.ending(of: record, at: now) == nil, let changed = change.applied(to: record) else { return }
+        func end(_ record: SessionRecord) -> Instant {
+            let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: record.user)
+            return min(lifetimes.idleEnd(of: record.session), lifetimes.finalEnd(of: record.session))
+        }
+        let (before, after) = (end(record), end(changed))
         preview.looked += 1
         if after <= now {
             preview.endingNow += 1

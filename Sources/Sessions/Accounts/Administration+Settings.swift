@@ -64,13 +64,3 @@ extension Administration {
         }
     }
 }
-
-extension SessionSettings {
-    /// The values, for the audit trail.
-    fileprivate var summary: String {
-        "offline_session_idle=\(offlineSessionIdle.wholeSeconds) "
-            + "offline_session_max=\(offlineSessionMax.wholeSeconds) "
-            + "offline_session_max_limited=\(offlineSessionMaxLimited) refresh_after=\(refreshAfter.wholeSeconds) "
-            + "rotation_interval=\(rotationInterval.wholeSeconds)"
-    }
-}

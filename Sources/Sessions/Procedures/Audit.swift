@@ -44,6 +44,16 @@ extension Store {
         }
     }
 
+    /// The latest changes of a client, or without one of the session settings, the newest first. Reads no other event.
+    public func lifetimeChanges(
+        ofClient clientID: String?, limit: Int
+    ) async throws(StoreError) -> [RecordedEvent] {
+        guard limit > 0 else { return [] }
+        return try await read(.short) { (reader) throws(TransactionError) in
+            try reader.lifetimeChanges(ofClient: clientID, limit: limit).value()
+        }
+    }
+
     /// The number of the last event of the audit trail; 0 if it is empty.
     public func lastEvent() async throws(StoreError) -> Int64 {
         try await read(.short) { (reader) throws(TransactionError) in try reader.lastEvent().value() }

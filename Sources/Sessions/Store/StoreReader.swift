@@ -191,6 +191,9 @@ public protocol StoreReader: PINReader {
     /// The ends of the client's sessions in the audit trail after number `cursor`, the oldest first. Reads no other event.
     func sessionEnds(ofClient clientID: String, after cursor: Int64, limit: Int) -> Answer<[RecordedEvent]>
 
+    /// The latest events of the kind `clientChanged` of that client, or without one `settingsChanged`, the newest first.
+    func lifetimeChanges(ofClient clientID: String?, limit: Int) -> Answer<[RecordedEvent]>
+
     /// The number of the last event of the audit trail; 0 if it is empty.
     func lastEvent() -> Answer<Int64>
 

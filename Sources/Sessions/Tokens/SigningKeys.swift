@@ -205,6 +205,13 @@ public final class SigningKeys: Sendable {
         opened.withLock { $0.all.map(\.stored) }.sorted { ($0.activeFrom, $0.id) > ($1.activeFrom, $1.id) }
     }
 
+    /// What a key does at `now`.
+    public func state(of key: StoredSigningKey, at now: Instant) -> StoredSigningKey.State {
+        let signing = Self.signing(all, at: now, isRSA: key.algorithm == Self.rsa)
+        if key.id == signing?.id { return .signing }
+        return key.activeFrom > now ? .next : .retired
+    }
+
     /// The published keys (RFC 7517): the signing one, the next one, and old ones with unexpired tokens.
     public var publicKeys: JWKSet {
         JWKSet(opened.withLock { $0.all }.map { JWK(publishing: $0.publicKey, kid: $0.stored.id) })

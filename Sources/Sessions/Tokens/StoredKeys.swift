@@ -1,5 +1,15 @@
 /// A signing key as the store keeps it, with the private key encrypted under the root key.
 public struct StoredSigningKey: Hashable, Sendable {
+    /// What a key does at a time.
+    public enum State: String, CaseIterable, Sendable {
+        /// It signs.
+        case signing
+        /// It is published, and signs later.
+        case next
+        /// It signs no more, and is published while its tokens are valid.
+        case retired
+    }
+
     /// The `kid`: the key's JWK thumbprint (RFC 7638).
     public var id: String
     /// `ES256`, `EdDSA` or `RS256`.

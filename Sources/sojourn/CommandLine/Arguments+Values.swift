@@ -5,9 +5,19 @@ extension Arguments {
     func seconds(_ option: String) throws(Failure) -> Int64? {
         guard let text = value(option) else { return nil }
         guard let seconds = Formatting.seconds(text) else {
-            throw usage("\(option) must be a duration like 90s, 15m, 12h or 14d, not '\(text)'")
+            let problem = "\(option) must be a duration with a unit, like 90s, 15m, 12h or 14d, not '\(text)'"
+            guard let number = Int64(text), number > 0 else { throw usage(problem) }
+            throw usage("\(problem); is it \(text)s, \(text)m, \(text)h or \(text)d?")
         }
         return seconds
+    }
+
+    /// The value of an option that is a lifetime of a client or user, in seconds; null for `inherit`.
+    func lifetime(_ option: String) throws(Failure) -> JSONValue? {
+        if value(option) == "inherit" { return .null }
+        guard let seconds = try seconds(option) else { return nil }
+        if seconds == 0 { throw usage("\(option) cannot be 0: 'inherit' removes the value of its own") }
+        return .integer(seconds)
     }
 
     /// The value of an option that is yes or no.

@@ -73,14 +73,19 @@ struct Arguments: Sendable {
         let needed = command.operands.count { !$0.hasPrefix("[") }
         if operands.count < needed { throw usage("\(command.operands[operands.count]) is missing") }
         if operands.count > command.operands.count {
-            throw usage("'\(operands[command.operands.count])' is one word too many")
+            let word = operands[command.operands.count]
+            let isFile = command.options.contains { $0.name == "--output" } && value("--output") == nil
+            throw usage("'\(word)' is one word too many" + (isFile ? "; did you mean --output \(word)?" : ""))
         }
     }
 
     private mutating func takeOption(_ word: String, _ rest: inout ArraySlice<String>) throws(Failure) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let option = command.options.first(where: { $0.name == parts[0] }) else {
-            let hint = Suggestions.nearest(to: parts[0], among: command.options.map(\.name) + ["--help"])
+            let names = command.options.map(\.name) + ["--help"]
+            // The last word of a name may come to mind alone: `--max` of `--offline-session-max`.
+            let longer = names.first { parts[0].hasPrefix("--") && $0.hasSuffix(parts[0].dropFirst()) }
+            let hint = Suggestions.nearest(to: parts[0], among: names) ?? longer
             throw usage(
                 "unknown option \(parts[0])"
                     + (hint.map { "; did you mean \($0)?" } ?? "; put -- before values that begin with -"))

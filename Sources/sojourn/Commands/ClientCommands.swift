@@ -34,14 +34,18 @@ enum ClientCommands {
             Command.Option(
                 "--token-style", "STYLE", "separate, or single: the refresh token travels inside the access token",
                 choices: Client.TokenStyle.allCases.map(\.rawValue)),
-            Command.Option("--idle", "DURATION", "its own offline_session_idle; 0: as the settings say"),
-            Command.Option("--max", "DURATION", "its own offline_session_max; 0: as the settings say"),
             Command.Option(
-                "--access-token-lifetime", "DURATION", "of access tokens; 0: the idle time, and an hour for its own"),
-            Command.Option("--refresh-after", "DURATION", "its own refresh_after; 0: as the settings say"),
+                "--offline-session-idle", "DURATION", "its own rolling window; inherit: as the settings say"),
+            Command.Option(
+                "--offline-session-max", "DURATION",
+                "the longest life of its sessions, from the login; inherit: as the settings say"),
+            Command.Option(
+                "--access-token-lifetime", "DURATION",
+                "of access tokens; inherit: the idle time, and an hour for its own"),
+            Command.Option("--refresh-after", "DURATION", "its own refresh_after; inherit: as the settings say"),
             Command.Option(
                 "--user-presence-max-age", "DURATION",
-                "how long sessions in BIOMETRIC or PASSWORD go on without the user; 0: the default of the mode"),
+                "how long sessions in BIOMETRIC or PASSWORD go on without the user; inherit: the default of the mode"),
             Command.Option(
                 "--app-data", "RULE", "what a refresh does that names another platform than the login",
                 choices: Client.AppDataRule.allCases.map(\.rawValue)),
@@ -166,15 +170,18 @@ enum ClientCommands {
         if let grants = arguments.value("--grants") {
             body["grant_types"] = .array(grants.split(separator: ",").map { .string(String($0)) })
         }
-        for (option, member) in [
-            ("--idle", "offline_session_idle"), ("--max", "offline_session_max"),
-            ("--access-token-lifetime", "access_token_lifetime"), ("--refresh-after", "refresh_after"),
-            ("--user-presence-max-age", "user_presence_max_age"),
-        ] {
-            if let seconds = try arguments.seconds(option) { body[member] = .integer(seconds) }
+        for member in lifetimes {
+            if let lifetime = try arguments.lifetime("--" + member.replacing("_", with: "-")) {
+                body[member] = lifetime
+            }
         }
         return body
     }
+
+    private static let lifetimes = [
+        "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
+        "user_presence_max_age",
+    ]
 
     private static func keys(in file: String) throws(Failure) -> JSONValue {
         guard let text = try? Data(contentsOf: URL(filePath: file)) else {
@@ -190,7 +197,7 @@ enum ClientCommands {
         ["client", "create"], "Makes a client: one app, or one backend.", operands: ["CLIENT_ID"], options: members,
         discussion: "The secret of a confidential client is shown only now.",
         examples: [
-            "sojourn client create tablet --name 'Tablet app' --scope 'offline_access account' --idle 30d",
+            "sojourn client create tablet --name 'Tablet app' --scope 'offline_access account' --offline-session-idle 30d",
             "sojourn client create backend --auth client_secret_basic --grants client_credentials",
             "sojourn client create signer --auth private_key_jwt --jwks keys.json --grants client_credentials",
         ],
@@ -226,13 +233,14 @@ enum ClientCommands {
             Command.Option(
                 "--secret-overlap", "DURATION",
                 "how long the secret before is accepted beside the new one, at most 30d; 0: no longer"),
+            LifetimePreview.option,
         ],
         discussion: """
             Members without an option keep their value. A new secret without an overlap, another way to authenticate, and keys without one of the
             present ones end the tokens that the client got for itself.
             """,
         examples: [
-            "sojourn client update mobile --idle 21d", "sojourn client update backend --rotate-secret",
+            "sojourn client update mobile --offline-session-idle 21d", "sojourn client update backend --rotate-secret",
             "sojourn client update backend --rotate-secret --secret-overlap 7d",
         ],
         send: { connection, arguments async throws(Failure) in
@@ -240,15 +248,20 @@ enum ClientCommands {
             if arguments.has("--rotate-secret") { body["rotate_secret"] = .bool(true) }
             if let seconds = try arguments.seconds("--secret-overlap") { body["secret_overlap"] = .integer(seconds) }
             if body.isEmpty { throw arguments.usage("nothing to change is named") }
-            return try await connection.send(.patch, ["clients", arguments.operands[0]], .object(body))
+            let path = ["clients", arguments.operands[0]]
+            try await LifetimePreview.confirm(connection, arguments, path, body)
+            return try await connection.send(.patch, path, .object(body))
         },
         show: { client, _ in facts(client) })
 
     static let delete = Command.admin(
         ["client", "delete"], "Deletes a client and ends its sessions.", operands: ["CLIENT_ID"],
+        options: [LifetimePreview.option],
         examples: ["sojourn client delete tablet"],
         send: { connection, arguments async throws(Failure) in
-            try await connection.send(.delete, ["clients", arguments.operands[0]])
+            let id = arguments.operands[0]
+            try await LifetimePreview.confirmDeletion(ofClient: id, connection, arguments)
+            return try await connection.send(.delete, ["clients", id])
         },
         show: { _, arguments in "client \(arguments.operands[0]) is deleted" })
 
@@ -275,43 +288,25 @@ enum ClientCommands {
     }
 
     private static func facts(_ client: JSONValue) -> String {
-        let span = { (name: String) in
-            client[name]?.integer.flatMap { $0 > 0 ? Formatting.span($0) : nil } ?? "inherited"
-        }
-        return Formatting.facts([
-            ("client", client["client_id"]?.cell), ("name", client["client_name"]?.cell),
-            ("secret, shown once", client["client_secret"]?.cell),
-            (
-                "old secret until",
-                client["earlier_secret_expires_at"].map { Formatting.time($0.integer) }
-            ),
-            ("authentication", client["token_endpoint_auth_method"]?.cell),
-            ("pinned", client["token_endpoint_auth_method_pinned"]?.cell),
-            ("keys", client["jwks"].map(keyNames)), ("DPoP", client["dpop"]?.cell),
-            ("grants", client["grant_types"]?.cell), ("scope", client["scope"]?.cell),
-            ("scope claims", client["scope_claims"]?.compactText),
-            ("resources", client["resources"]?.cell), ("token style", client["token_style"]?.cell),
-            ("stays logged in", client["stay_logged_in"]?.cell), ("another platform", client["app_data"]?.cell),
-            ("attestation", client["attestation"]?.cell),
-            ("anonymous users", client["anonymous_users"]?.cell),
-            ("redirect URIs", client["redirect_uris"]?.cell),
-            ("after a logout", client["post_logout_redirect_uris"]?.cell),
-            ("lead on to", client["redirect_hops"]?.cell),
-            ("requires PAR", client["require_pushed_authorization_requests"]?.cell),
-            ("PKCE", client["pkce"]?.cell),
-            ("browser session", client["browser_session"]?.cell),
-            ("login methods", client["login_methods"]?.cell ?? "every way"),
-            ("login names", client["login_names"]?.cell),
-            ("logout tokens", client["backchannel_logout_uri"]?.cell),
-            ("requested logins", client["backchannel_token_delivery_mode"]?.cell),
-            ("pings", client["backchannel_client_notification_endpoint"]?.cell),
-            ("starts logins at", client["initiate_login_uri"]?.cell),
-            ("scope by phone", client["remote_scope"]?.cell), ("weakest bond", client["minimum_bond"]?.cell),
-            ("Apple apps", client["apple_app_ids"]?.cell), ("Android apps", client["android_apps"]?.cell),
-            ("idle", span("offline_session_idle")),
-            ("max lifetime", span("offline_session_max")), ("access token", span("access_token_lifetime")),
-            ("refresh after", span("refresh_after")), ("without the user", span("user_presence_max_age")),
-            ("made", Formatting.time(client["client_id_issued_at"]?.integer)),
-        ])
+        let texts = [
+            "token_endpoint_auth_method", "token_endpoint_auth_method_pinned", "dpop", "grant_types", "scope",
+            "resources", "token_style", "stay_logged_in", "app_data", "attestation", "anonymous_users",
+            "redirect_uris", "post_logout_redirect_uris", "redirect_hops", "require_pushed_authorization_requests",
+            "pkce", "browser_session", "login_names", "id_token_signed_response_alg", "backchannel_logout_uri",
+            "backchannel_token_delivery_mode", "backchannel_client_notification_endpoint", "initiate_login_uri",
+            "remote_scope", "minimum_bond", "apple_app_ids", "android_apps",
+        ]
+        var facts: [(String, String?)] = [
+            ("client_id", client["client_id"]?.cell), ("client_name", client["client_name"]?.cell),
+            ("client_secret, shown once", client["client_secret"]?.cell),
+            ("earlier secret until", client["earlier_secret_expires_at"].map { Formatting.time($0.integer) }),
+            ("jwks", client["jwks"].map(keyNames)),
+        ]
+        for name in texts { facts.append((name, client[name]?.cell)) }
+        facts.append(("scope_claims", client["scope_claims"]?.compactText))
+        facts.append(("login_methods", client["login_methods"]?.cell ?? "every way"))
+        for name in lifetimes { facts.append((name, Formatting.lifetime(client[name]))) }
+        facts.append(("made", Formatting.time(client["client_id_issued_at"]?.integer)))
+        return Formatting.facts(facts)
     }
 }

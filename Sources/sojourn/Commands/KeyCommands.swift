@@ -49,14 +49,24 @@ enum KeyCommands {
         show: { _, arguments in "admin key \(arguments.operands[0]) is deleted" })
 
     static let list = Command.admin(
-        ["key", "list"], "Lists the keys that sign tokens.", examples: ["sojourn key list"],
+        ["key", "list"], "Lists the keys that sign tokens: which one signs now, and which one next.",
+        examples: ["sojourn key list"],
         send: { connection, _ async throws(Failure) in try await connection.send(.get, ["keys"]) },
         show: { page, _ in
-            page.table(["KID", "ALG", "MADE", "SIGNS FROM", "PUBLISHED UNTIL"], empty: "no keys") { key in
-                [key["kid"]?.cell ?? "-", key["alg"]?.cell ?? "-"]
+            page.table(["KID", "ALG", "STATE", "MADE", "SIGNS FROM", "PUBLISHED UNTIL"], empty: "no keys") { key in
+                [key["kid"]?.cell ?? "-", key["alg"]?.cell ?? "-", state(key)]
                     + ["created_at", "active_from", "retired_at"].map { Formatting.time(key[$0]?.integer) }
             }
         })
+
+    private static func state(_ key: JSONValue) -> String {
+        switch key["state"]?.string.flatMap(StoredSigningKey.State.init) {
+        case .signing: "signs now"
+        case .next: "signs next"
+        case .retired: "signs no more"
+        case nil: "-"
+        }
+    }
 
     static let rotate = Command.admin(
         ["key", "rotate"], "Makes a new signing key; it signs a day later, when every verifier has it.",

@@ -70,7 +70,8 @@ enum SessionCommands {
         discussion: "Sessions are remembered for 30 days after their end.",
         examples: ["sojourn session explain 0f6c…", "sojourn session explain --user ada --device 'Pixel 9'"],
         send: { connection, arguments async throws(Failure) in
-            let session = try await findSession(connection, arguments)
+            let id = try await findSession(connection, arguments)
+            let session = try await connection.send(.get, ["sessions", id])
             let userID = session["user_id"]?.string ?? ""
             var user: JSONValue?
             do throws(Failure) {
@@ -83,10 +84,10 @@ enum SessionCommands {
 
     private static func findSession(
         _ connection: AdminConnection, _ arguments: Arguments
-    ) async throws(Failure) -> JSONValue {
+    ) async throws(Failure) -> String {
         if let id = arguments.operands.first {
             if arguments.has("--user") { throw arguments.usage("either an id or --user, not both") }
-            return try await connection.send(.get, ["sessions", id])
+            return id
         }
         guard let user = arguments.value("--user") else { throw arguments.usage("ID is missing, or --user USER") }
         let path = ["users", UserCommands.reference(user), "sessions"]
@@ -97,7 +98,7 @@ enum SessionCommands {
                 guard let device = arguments.value("--device") else { return true }
                 return session["device"]?["id"]?.string == device || session["device"]?["name"]?.string == device
             }
-            if let found { return found }
+            if let id = found?["session_id"]?.string { return id }
             cursor = page["next_cursor"]?.string
         } while cursor != nil
         let place = arguments.value("--device").map { " on a device '\($0)'" } ?? ""

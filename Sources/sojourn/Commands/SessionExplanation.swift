@@ -44,6 +44,7 @@ struct SessionExplanation {
     /// The sentences.
     var text: String {
         var paragraphs = [opening, verdict]
+        paragraphs += SessionLimits(session).sentences
         if let blocked { paragraphs.append(blocked) }
         if let bonds { paragraphs.append(bonds) }
         if !events.isEmpty {
@@ -106,5 +107,80 @@ struct SessionExplanation {
         ]
         return "  \(Formatting.time(event["at"]?.integer))  \((event["event"]?.cell ?? "").padded(to: 18))  "
             + Formatting.visible(parts.compactMap { $0 }.joined(separator: ", "))
+    }
+}
+
+/// The sentences of `session explain` about the limits: which one applies, its last change, and whether a change has brought
+/// the session back, or still can.
+struct SessionLimits {
+    private let session: JSONValue
+    private let idle: JSONValue?
+    private let maximum: JSONValue?
+
+    /// Reads the answer of `GET /admin/v1/sessions/{session_id}`.
+    init(_ session: JSONValue) {
+        self.session = session
+        let limits = session["limits"]?.elements ?? []
+        (idle, maximum) = (limits.first, limits.dropFirst().first)
+    }
+
+    /// One sentence or a few for each limit that matters.
+    var sentences: [String] {
+        switch session["ended_reason"]?.string.map({ EndReason(rawValue: $0) }) {
+        case .some(.idleExpired): [idle.map(applied), pending].compactMap { $0 }
+        case .some(.maxLifetimeReached): [maximum.map(applied), pending].compactMap { $0 }
+        case .some: []
+        case nil:
+            [
+                idle.map {
+                    "The time without a refresh is \(value($0))." + change(of: $0)
+                        + revival(by: $0, from: "last_refreshed_at")
+                },
+                maximum.map {
+                    "The time in any case is \(value($0))." + change(of: $0) + revival(by: $0, from: "started_at")
+                },
+            ].compactMap { $0 }
+        }
+    }
+
+    private func applied(_ limit: JSONValue) -> String {
+        "The limit that applied is \(value(limit)), as it is set today." + change(of: limit)
+    }
+
+    /// `offline_session_idle of the settings: 14 days`.
+    private func value(_ limit: JSONValue) -> String {
+        let place =
+            switch limit["source"]?.string.flatMap({ SessionLimit.Source(rawValue: $0) }) {
+            case .client: "of the client '\(Formatting.visible(session["client_id"]?.cell ?? ""))'"
+            case .user: "of the user"
+            case .configuration: "of the configuration file (sessions.absolute_max_lifetime)"
+            case .settings, nil: "of the settings"
+            }
+        return "\(limit["name"]?.cell ?? "") \(place): \(Formatting.span(limit["seconds"]?.integer ?? 0))"
+    }
+
+    private func change(of limit: JSONValue) -> String {
+        guard let at = limit["changed_at"]?.integer else { return "" }
+        let earlier = limit["earlier_seconds"]?.integer.map { "; it was \(Formatting.span($0)) before" } ?? ""
+        return " It was last changed at \(Formatting.timeWithDistance(at)) by "
+            + "\(Formatting.visible(limit["changed_by"]?.cell ?? ""))\(earlier)."
+    }
+
+    /// The notice for an active session that had ended under the limit before.
+    private func revival(by limit: JSONValue, from start: String) -> String {
+        guard let changed = limit["changed_at"]?.integer, let earlier = limit["earlier_seconds"]?.integer,
+            let began = session[start]?.integer, began + earlier <= changed
+        else { return "" }
+        return
+            " Under the value before, the session had ended at \(Formatting.time(began + earlier)): that change has brought it "
+            + "back."
+    }
+
+    /// The notice for an end that only the clock has brought.
+    private var pending: String? {
+        guard session["end_recorded"]?.bool == false else { return nil }
+        return
+            "The end is not recorded yet: if that limit becomes longer before the clean-up or a refresh records it, the session "
+            + "is active again."
     }
 }

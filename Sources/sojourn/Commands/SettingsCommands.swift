@@ -21,8 +21,12 @@ enum SettingsCommands {
             Command.Option("--refresh-after", "DURATION", "the age at which apps should refresh"),
             Command.Option(
                 "--rotation-interval", "DURATION", "how long a new refresh token answers retries; 0: strict"),
+            LifetimePreview.option,
         ],
-        discussion: "Shorter lifetimes end the sessions that exceed them. Impossible combinations are refused.",
+        discussion: """
+            Shorter lifetimes end the sessions that exceed them. If a change would end active ones, the command says how many, and
+            changes nothing without --yes. Impossible combinations are refused.
+            """,
         examples: [
             "sojourn settings set --offline-session-idle 14d --offline-session-max 180d",
             "sojourn settings set --rotation-interval 2m",
@@ -37,6 +41,7 @@ enum SettingsCommands {
                 body["offline_session_max_limited"] = .bool(limited)
             }
             if body.isEmpty { throw arguments.usage("nothing to change is named") }
+            try await LifetimePreview.confirm(connection, arguments, ["settings", "sessions"], body)
             return try await connection.send(.put, ["settings", "sessions"], .object(body))
         },
         show: { settings, _ in facts(settings) })

@@ -21,7 +21,9 @@ enum UserCommands {
         Command.Option("--given-name", "NAME", "given name"),
         Command.Option("--family-name", "NAME", "family name"),
         Command.Option("--country", "CODE", "country, two letters"),
-        Command.Option("--max", "DURATION", "longest session of this user, like 30d; 0: as the settings say"),
+        Command.Option(
+            "--offline-session-max", "DURATION",
+            "the longest life of this user's sessions, like 30d; inherit: that of client and settings"),
         Command.Option(
             "--claims", "JSON", "an object for this user's access tokens, and for ID tokens by scope_claims"),
         Command.Option("--source", "WORD", "'user' if a stranger has chosen name and address, otherwise 'admin'"),
@@ -47,7 +49,7 @@ enum UserCommands {
         }
         if let verified = try arguments.bool("--email-verified") { members["email_verified"] = .bool(verified) }
         if let source = arguments.value("--source") { members["source"] = .string(source) }
-        if let seconds = try arguments.seconds("--max") { members["offline_session_max"] = .integer(seconds) }
+        if let lifetime = try arguments.lifetime("--offline-session-max") { members["offline_session_max"] = lifetime }
         return members
     }
 
@@ -91,7 +93,7 @@ enum UserCommands {
 
     static let update = Command.admin(
         ["user", "update"], "Changes a user's profile or name.", operands: ["USER"],
-        options: profile + [Command.Option("--username", "NAME", "a new username")],
+        options: profile + [Command.Option("--username", "NAME", "a new username"), LifetimePreview.option],
         discussion: "Members without an option keep their value. An empty text removes a member.",
         examples: [
             "sojourn user update ada --email ada@example.org", "sojourn user update ada --phone ''",
@@ -101,8 +103,9 @@ enum UserCommands {
             var members = try profileMembers(arguments)
             if let name = arguments.value("--username") { members["username"] = .string(name) }
             if members.keys.allSatisfy({ $0 == "source" }) { throw arguments.usage("nothing to change is named") }
-            return try await connection.send(
-                .patch, ["users", reference(arguments.operands[0])], .object(members))
+            let path = ["users", reference(arguments.operands[0])]
+            try await LifetimePreview.confirm(connection, arguments, path, members)
+            return try await connection.send(.patch, path, .object(members))
         },
         show: { user, _ in facts(user) })
 
@@ -185,14 +188,17 @@ enum UserCommands {
         show: { _, arguments in "the password of \(arguments.operands[0]) is set; all sessions ended" })
 
     static let resetPassword = Command.admin(
-        ["user", "reset-password"], "Makes a one-time token that sets a new password.",
-        operands: ["USER"], discussion: "The app sends it to POST /v1/password-reset. It replaces an earlier one.",
+        ["user", "reset-password"], "Makes a link that sets a new password, once.", operands: ["USER"],
+        discussion: """
+            It replaces an earlier one. The token behind the # of the link is for apps with a form of their own: they send it to
+            POST /v1/password-reset.
+            """,
         examples: ["sojourn user reset-password ada"],
         send: { connection, arguments async throws(Failure) in
             try await connection.send(.post, ["users", reference(arguments.operands[0]), "password-reset"])
         },
         show: { answer, _ in
-            "\(answer["reset_token"]?.cell ?? "")\n\nworks once, until \(Formatting.timeWithDistance(answer["expires_at"]?.integer))"
+            "\(answer["link"]?.cell ?? "")\n\nworks once, until \(Formatting.timeWithDistance(answer["expires_at"]?.integer))"
         })
 
     private static func loginState(_ user: JSONValue) -> String {
@@ -214,13 +220,13 @@ enum UserCommands {
             }
         }
         return Formatting.facts([
-            ("id", user["user_id"]?.cell), ("username", user["username"]?.cell), ("name", user["display_name"]?.cell),
-            ("given name", user["given_name"]?.cell), ("family name", user["family_name"]?.cell),
-            ("e-mail", user["email"]?.cell),
-            ("verified", user["email_verified"]?.bool == true ? "yes" : nil), ("phone", user["phone_number"]?.cell),
-            ("country", user["country"]?.cell),
+            ("user_id", user["user_id"]?.cell), ("username", user["username"]?.cell),
+            ("display_name", user["display_name"]?.cell), ("given_name", user["given_name"]?.cell),
+            ("family_name", user["family_name"]?.cell), ("email", user["email"]?.cell),
+            ("email_verified", user["email"].map { _ in user["email_verified"]?.bool == true ? "yes" : "no" }),
+            ("phone_number", user["phone_number"]?.cell), ("country", user["country"]?.cell),
             ("claims", user["claims"].map { String(decoding: $0.text(), as: UTF8.self) }),
-            ("max lifetime", user["offline_session_max"]?.integer.map(Formatting.span)),
+            ("offline_session_max", Formatting.lifetime(user["offline_session_max"])),
             ("anonymous", user["anonymous"]?.bool == true ? "yes" : nil),
             ("sources", user["sources"].map(sources)),
             ("password", user["has_password"]?.bool == true ? "set" : "none"), ("logins", loginState(user)),

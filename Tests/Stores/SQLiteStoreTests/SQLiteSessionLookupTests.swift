@@ -44,6 +44,18 @@ import Testing
         }
     }
 
+    @Test("the last changes of a client and of the settings are found by their index, the newest first")
+    func lifetimeChanges() async throws {
+        let plans = [
+            (try await Self.plan(EventRow.selectChangesOfClient, "web", 9), "audit_events_of_clients"),
+            (try await Self.plan(EventRow.selectChangesOfSettings, 9), "audit_events_of_settings"),
+        ]
+        for (plan, index) in plans {
+            #expect(plan.contains { $0.contains("INDEX \(index)") }, "\(plan)")
+            #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
+        }
+    }
+
     @Test func noOtherUsersSessionsAreLookedAt() async throws {
         let plans = [
             try await Self.plan(SessionRow.selectPage, 1, "x", 1, "x", 1),

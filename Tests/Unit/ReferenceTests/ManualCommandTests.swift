@@ -71,7 +71,7 @@ struct ManualCommandTests {
         let durations = arguments.command.options.filter { $0.value == "DURATION" }
             .compactMap { arguments.value($0.name) }
         let grants = arguments.value("--grants")?.split(separator: ",").map(String.init) ?? []
-        return durations.filter { Formatting.seconds($0) == nil }
+        return durations.filter { Formatting.seconds($0) == nil && $0 != "inherit" }
             + grants.filter { Client.GrantType(rawValue: $0) == nil }
     }
 

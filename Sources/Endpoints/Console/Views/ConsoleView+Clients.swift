@@ -169,7 +169,7 @@ extension ConsoleView {
                 path, "delete", label: "Delete this client",
                 question: "Delete the client \(name: client.id) and end all its sessions? They cannot be brought back.",
                 button: "Delete \(DisplayedName.cut(client.id))", isDestructive: true, curl: curl(.delete, url),
-                command: "sojourn client delete \(Self.operands(client.id))"))
+                command: "sojourn client delete --yes \(Self.operands(client.id))"))
         return acts
     }
 

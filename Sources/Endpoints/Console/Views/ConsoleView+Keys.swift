@@ -117,6 +117,7 @@ extension ConsoleView {
                     [
                         (value: "feed", label: "feed: the feed of revocations"),
                         (value: "read", label: "read: look at all"),
+                        (value: "users", label: "users: make users, invite, give reset links; for a sign-up backend"),
                         (value: "support", label: "support: also end sessions, disable and unlock users"),
                         (value: "owner", label: "owner: all"),
                     ], chosen: "read"),

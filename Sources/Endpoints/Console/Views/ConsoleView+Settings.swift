@@ -81,8 +81,9 @@ extension ConsoleView {
         let call = ConsoleCall(method: .put, path: "/settings/sessions", body: body)
         let hidden = form.texts.sorted { $0.key < $1.key }.map { ConsoleField.hidden($0.key, $0.value) }
         let limited: [ConsoleField] = form.limitsMaximum ? [.hidden(SettingsForm.isLimited, "1")] : []
-        let options = SettingsForm.durations.map {
-            " --\($0.replacing("_", with: "-")) \(Self.quoted(form.texts[$0] ?? ""))"
+        let options = SettingsForm.durations.map { name in
+            let seconds = form.texts[name].flatMap(Self.seconds) ?? 0
+            return " --\(name.replacing("_", with: "-")) \(Self.short(.seconds(seconds)))"
         }
         return [
             .acts([
@@ -92,7 +93,8 @@ extension ConsoleView {
                     fields: hidden + limited + [SettingsForm(settings.sessions).mark.field],
                     button: "Change the settings", isDestructive: true, curl: curl(call),
                     command:
-                        "sojourn settings set\(options.joined()) --offline-session-max-limited \(form.limitsMaximum)")
+                        "sojourn settings set\(options.joined()) --offline-session-max-limited \(form.limitsMaximum) --yes"
+                )
             ])
         ]
     }

@@ -164,6 +164,24 @@ let eventRules: [StoreRule] = [
         #expect(rest.map(\.event.reason) == ["2", "1", "0"])
         #expect(try await store.events(before: nil, limit: 0).isEmpty)
     },
+    StoreRule("the changes of a client, or of the settings, come the newest first, and nothing else") { store in
+        for number in 0..<6 {
+            try await store.append([
+                AuditEvent(
+                    number < 2 ? .settingsChanged : .clientChanged, at: Fixture.start, by: Fixture.admin,
+                    clientID: number < 2 ? nil : number == 4 ? "shop" : "web", reason: "\(number)"),
+                AuditEvent(.clientCreated, at: Fixture.start, by: Fixture.admin, clientID: "web"),
+            ])
+        }
+        func reasons(_ clientID: String?, _ limit: Int) async throws -> [String?] {
+            try await store.lifetimeChanges(ofClient: clientID, limit: limit).map(\.event.reason)
+        }
+        #expect(try await reasons(nil, 9) == ["1", "0"])
+        #expect(try await reasons("web", 2) == ["5", "3"])
+        #expect(try await reasons("web", 9) == ["5", "3", "2"])
+        #expect(try await reasons("we", 9).isEmpty)
+        #expect(try await reasons(nil, 0).isEmpty)
+    },
     StoreRule("an event comes back with every member") { store in
         let user = Fixture.userID()
         let session = Fixture.session(of: user)

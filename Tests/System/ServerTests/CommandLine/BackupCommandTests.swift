@@ -55,11 +55,11 @@ struct BackupCommandTests {
             #expect(restored.output.contains(text), "\(restored.output)")
         }
         try await expect("doctor", exits: 0, output: "ok    database")
-        try await expect("user show ada", exits: 0, output: "logins    on")
+        try await expect("user show ada", exits: 0, output: "logins               on")
         try await expect("restore a.sqlite --json", exits: 0, output: "\"undone\" : {")
         unlink(folder.file("ready.json"))
         let (again, _) = try await base.startServer()
-        try await expect("user show ada", exits: 0, output: "logins    on")
+        try await expect("user show ada", exits: 0, output: "logins               on")
         again.signal(SIGTERM)
         #expect(await again.result().status == 0)
     }

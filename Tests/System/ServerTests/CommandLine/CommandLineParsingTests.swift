@@ -76,12 +76,14 @@ struct CommandLineParsingTests {
             ("user", "'user' needs one more word"), ("xyzzy", "unknown command 'xyzzy'"),
             ("help xyzzy", "unknown command 'xyzzy'"), ("help user crate", "did you mean 'user create'?"),
             ("user create", "USERNAME is missing"), ("user show a b", "'b' is one word too many"),
-            ("user list --jsn", "unknown option --jsn; did you mean --json?"), ("--config x serve", "unknown option"),
+            ("user list --jsn", "unknown option --jsn; did you mean --json?"),
+            ("client update tv --max 3d", "did you mean --offline-session-max?"),
+            ("--config x serve", "unknown option"),
             ("user list --json=1", "--json takes no value"), ("user list --limit", "--limit needs a value: --limit N"),
             ("user list --limit 1 --limit 2", "--limit is given twice"),
             ("client create x --auth basic", "--auth must be one of none, client_secret_basic, client_secret_post"),
             ("client create x --token-style singel", "did you mean single?"),
-            ("serve now", "'now' is one word too many"),
+            ("serve now", "'now' is one word too many"), ("export e.jsonl", "did you mean --output e.jsonl?"),
         ])
     func problems(line: String, expected: String) {
         let failure = Self.outcome(line.split(separator: " ").map(String.init)).failure
@@ -103,7 +105,8 @@ struct CommandLineParsingTests {
     @Test(
         "durations have units",
         arguments: [
-            ("90", 90), ("90s", 90), ("15m", 900), ("12h", 43200), ("14d", 1_209_600), ("2w", 1_209_600), ("0", 0),
+            ("90", nil), ("90s", 90), ("15m", 900), ("12h", 43200), ("14d", 1_209_600), ("2w", 1_209_600), ("0", 0),
+            ("00", nil),
             ("", nil), ("d", nil), ("-1", nil), ("1.5h", nil), ("1 d", nil), ("1y", nil), ("99999999999999999999", nil),
             ("9223372036854775807d", nil), ("+1", nil), ("１", nil),
         ] as [(String, Int64?)])
@@ -152,6 +155,102 @@ struct CommandLineParsingTests {
             #expect(text.contains(": \(reason).\n"))
             #expect(text.split(separator: "\n").count >= 4, "\(text)")
         }
+    }
+
+    @Test(
+        "a lifetime has a unit, and 0 is refused where it would not be what it says",
+        arguments: [
+            ("client update tv --offline-session-max 30", "with a unit"),
+            ("user update ada --offline-session-max 0", "inherit"),
+            ("client update tv --offline-session-idle 0", "inherit"),
+            ("settings set --refresh-after 3600", "is it 3600s"),
+            ("admin-key create ci --expires-in 90", "90d?"), ("login invite --expires-in 60", "with a unit"),
+        ])
+    func unitless(line: String, problem: String) async {
+        do throws(Failure) {
+            guard
+                case .run(let command, let arguments) = try Arguments.parse(
+                    line.split(separator: " ").map(String.init), commands: Commands.all)
+            else { return }
+            // A database that does not exist would be the next problem.
+            for option in command.options where option.value == "DURATION" {
+                _ =
+                    try ["--offline-session-max", "--offline-session-idle"].contains(option.name)
+                    ? arguments.lifetime(option.name) : arguments.seconds(option.name).map { .integer($0) }
+            }
+            Issue.record("\(line) is taken")
+        } catch {
+            #expect(error.code == .usage)
+            #expect(error.lines.first?.contains(problem) == true, "\(error.lines)")
+        }
+    }
+
+    @Test("lifetimes are shown as what they are: a value, nothing, or a 0 that means nothing")
+    func lifetimes() {
+        #expect(Formatting.lifetime(.integer(2_592_000)) == "30 days (2592000)")
+        #expect(Formatting.lifetime(nil) == "inherited")
+        #expect(Formatting.lifetime(.integer(0)) == "inherited (0)")
+    }
+
+    private func preview(_ ending: Int64, of sessions: Int64, earlier: Int64 = 0, isSample: Bool = false) -> String? {
+        LifetimePreview.question(
+            .object([
+                "sessions": .integer(sessions), "ending_now": .integer(ending), "ending_earlier": .integer(earlier),
+                "is_sample": .bool(isSample),
+            ]))
+    }
+
+    @Test("a change asks if it ends sessions, or if only a sample says that it ends none")
+    func previews() {
+        #expect(preview(0, of: 12, earlier: 12) == nil)
+        #expect(preview(3, of: 12)?.hasPrefix("3 of 12 active sessions would end at once") == true)
+        #expect(preview(0, of: 9000, isSample: true) == nil)
+        #expect(
+            preview(0, of: 9000, earlier: 1, isSample: true)?.hasPrefix("of a sample of 9000 active sessions, 0")
+                == true)
+    }
+
+    @Test("the explanation names the limit, its last change, and a session that a change has brought back, or can")
+    func limits() {
+        func text(_ more: [String: JSONValue]) -> String {
+            let members: [String: JSONValue] = [
+                "session_id": .string("s"), "started_at": .integer(0), "last_refreshed_at": .integer(100),
+                "client_id": .string("mobile"), "device": .object(["id": .string("d1")]),
+                "limits": .array([
+                    .object([
+                        "name": .string("offline_session_idle"), "seconds": .integer(1_209_600),
+                        "source": .string("settings"),
+                        "changed_at": .integer(90_000), "changed_by": .string("admin:local"),
+                        "earlier_seconds": .integer(86400),
+                    ]),
+                    .object([
+                        "name": .string("offline_session_max"), "seconds": .integer(2_592_000),
+                        "source": .string("user"),
+                    ]),
+                ]),
+            ]
+            let session = JSONValue.object(members.merging(more) { $1 })
+            return SessionExplanation(.object(["session": session, "events": .array([])])).text
+        }
+
+        let active = text([:])
+        #expect(
+            active.contains(
+                "offline_session_idle of the settings: 14 days. It was last changed at 1970-01-02 01:00:00 UTC"))
+        #expect(active.contains("by admin:local; it was 1 day before."))
+        #expect(active.contains("the session had ended at 1970-01-02 00:01:40 UTC: that change has brought it back."))
+        #expect(active.contains("offline_session_max of the user: 30 days."))
+        #expect(!text(["last_refreshed_at": .integer(90_000)]).contains("brought it back"))
+
+        let reached: [String: JSONValue] = ["ended_reason": .string("idle_expired"), "ended_at": .integer(1_209_700)]
+        let pending = text(reached.merging(["end_recorded": .bool(false)]) { $1 })
+        #expect(
+            pending.contains(
+                "The limit that applied is offline_session_idle of the settings: 14 days, as it is set today."))
+        #expect(pending.contains("The end is not recorded yet"))
+        #expect(!text(reached.merging(["end_recorded": .bool(true)]) { $1 }).contains("not recorded yet"))
+        let other = text(["ended_reason": .string("logged_out"), "ended_at": .integer(60)])
+        #expect(!other.contains("offline_session_idle"))
     }
 
     @Test("the explanation of a session names the phone that let it in, and what it has let in")

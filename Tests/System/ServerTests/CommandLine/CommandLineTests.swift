@@ -75,20 +75,24 @@ struct CommandLineTests {
         try await expect("user list", exits: 0, output: "ada@example.org")
         try await expect("user list example.org --json", exits: 0, output: "\"username\" : \"ada\"")
         try await expect("user show eve", exits: 3, errors: "no such user")
-        try await expect("user update ada --name Ada --max 30d", exits: 0, output: "max lifetime  30 days")
-        try await expect("user update ada --email-verified true", exits: 0, output: "verified      yes")
+        try await expect("user update ada --name Ada --offline-session-max 30d", exits: 0, output: "30 days (2592000)")
+        try await expect(
+            "user update bob --offline-session-max inherit", exits: 0, output: "offline_session_max  inherited")
+        try await expect("user update ada --email-verified true", exits: 0, output: "email_verified       yes")
         try await expect("user update ada --email-verified perhaps", exits: 2, errors: "must be true or false")
         try await expect("user update bob --email-verified true", exits: 4, errors: "needs an e-mail address")
         try await expect("user update ada", exits: 2, errors: "nothing to change")
         try await expect(#"user update ada --claims {"role":"teller"}"#, exits: 0, output: "user")
-        try await expect("user show ada", exits: 0, output: #"claims        {"role":"teller"}"#)
+        try await expect("user show ada", exits: 0, output: #"claims               {"role":"teller"}"#)
         try await expect("user update ada --claims teller", exits: 2, errors: "--claims must be a JSON object")
         try await expect(#"user update ada --claims {"sub":"eve"}"#, exits: 4, errors: "claims")
         try await expect(#"user update ada --claims {"n":12345678901234567890}"#, exits: 2, errors: "kept exactly")
         try await expect(
-            "user update ada --given-name Ada --family-name Lovelace", exits: 0, output: "family name   Lovelace")
+            "user update ada --given-name Ada --family-name Lovelace", exits: 0, output: "family_name          Lovelace"
+        )
         try await expect(
-            "user show ada", exits: 0, output: "sources       username admin, email admin, password admin, access admin"
+            "user show ada", exits: 0,
+            output: "sources              username admin, email admin, password admin, access admin"
         )
         try await expect("user create cleo --no-password --email c@example.org --source user", exits: 0)
         try await expect("user show cleo", exits: 0, output: "username user, email user, access user")
@@ -101,24 +105,26 @@ struct CommandLineTests {
         try await expect("user show bob", exits: 0, output: "off by admin")
         try await expect("user enable bob", exits: 0, output: "logins of bob are on")
         try await expect("user set-password bob", exits: 0, output: "is set", input: "battery staple\n")
-        try await expect("user reset-password bob", exits: 0, output: "works once")
+        try await expect("user reset-password bob", exits: 0, output: "/reset#sjp_")
         try await expect("session list ada", exits: 0, output: "no sessions")
         try await expect("session explain --user ada", exits: 3, errors: "ada has no session")
         try await expect("session revoke-all", exits: 2, errors: "--yes")
         try await expect("session show 00", exits: 3)
-        try await expect("client create tv --auth client_secret_basic", exits: 0, output: "secret, shown once  sjc_")
+        try await expect(
+            "client create tv --auth client_secret_basic", exits: 0, output: "  sjc_")
         try await expect("client create tv", exits: 4, errors: "(client_exists)")
         try await expect(
             "client update tv --resources https://orders.example", exits: 0, output: "https://orders.example")
         try await expect(
-            "client update tv --idle 7d --refresh-after 8d", exits: 4, errors: "refresh_after must be less")
-        try await expect("client update tv --idle 7d", exits: 0, output: "7 days")
+            "client update tv --offline-session-idle 7d --refresh-after 8d", exits: 4,
+            errors: "refresh_after must be less")
+        try await expect("client update tv --offline-session-idle 7d", exits: 0, output: "7 days")
         try await expect(
-            #"client update tv --scope-claims {"a":["b"]}"#, exits: 0, output: #"scope claims      {"a":["b"]}"#)
+            #"client update tv --scope-claims {"a":["b"]}"#, exits: 0, output: #"{"a":["b"]}"#)
         try await expect("client list", exits: 0, output: "mobile")
-        try await expect("client show mobile", exits: 0, output: "DPoP              optional")
+        try await expect("client show mobile --json", exits: 0, output: "\"dpop\" : \"optional\"")
         try await expect("client update mobile --dpop required", exits: 0)
-        try await expect("client show mobile", exits: 0, output: "DPoP              required")
+        try await expect("client show mobile --json", exits: 0, output: "\"dpop\" : \"required\"")
         try await expect("client update mobile --dpop optional", exits: 0)
         folder.write("keys.json", #"{"keys":[\#(Self.jwk("signer-1")),\#(Self.jwk("signer-2"))]}"#)
         try await expect(
@@ -138,7 +144,8 @@ struct CommandLineTests {
         try await expect("admin-key list", exits: 0, output: "ci")
         try await expect("admin-key delete 00000000", exits: 3)
         try await expect("key rotate", exits: 0, output: "the new key is")
-        try await expect("key list", exits: 0, output: "ES256")
+        try await expect("key list", exits: 0, output: "ES256  signs next")
+        try await expect("key list", exits: 0, output: "ES256  signs now")
         try await expect("user delete bob", exits: 0, output: "user bob is deleted")
         try await expect("doctor", exits: 0, output: "ok    root key")
     }
@@ -160,6 +167,12 @@ struct CommandLineTests {
         let id = try #require(login.json["session_id"]?.string)
         try await expect("session list ada", exits: 0, output: "Pixel 9  mobile")
         try await expect("session explain \(id)", exits: 0, output: "The session is active.")
+        try await expect(
+            "settings set --offline-session-max 1s --offline-session-idle 1s", exits: 4, errors: "refresh_after")
+        try await expect("client update mobile --offline-session-max 20d", exits: 0, output: "20 days (1728000)")
+        try await expect(
+            "session explain \(id)", exits: 0, output: "offline_session_max of the client 'mobile': 20 days.")
+        try await expect("client delete mobile", exits: 2, errors: "1 active session would end with the client mobile")
         try await expect("session end \(id)", exits: 0)
         try await expect(
             "session explain --user ada --device d1", exits: 0,

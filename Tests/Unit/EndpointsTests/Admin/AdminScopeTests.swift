@@ -29,7 +29,8 @@ import Testing
         var scopes: Set<AdminKey.Scope> = [.owner]
         if users.contains(route.name) { scopes.insert(.users) }
         if support.contains(route.name) { scopes.insert(.support) }
-        if route.method == .get { scopes.formUnion([.read, .support]) }
+        // A preview changes nothing.
+        if route.method == .get || route.pattern.hasSuffix("/preview") { scopes.formUnion([.read, .support]) }
         if route.pattern == "/admin/v1/revocations" { scopes.insert(.feed) }
         return (route, scopes)
     }

@@ -121,7 +121,7 @@ import Testing
             #expect(
                 shown.names == [
                     "session_id", "user_id", "client_id", "device", "authentication_mode", "started_at",
-                    "last_refreshed_at", "session_idle_expires_at", "session_expires_at",
+                    "last_refreshed_at", "session_idle_expires_at", "session_expires_at", "limits",
                 ])
             #expect(shown.string("device", "id") == "kiosk")
             #expect(shown.string("device", "name") == "Hall")

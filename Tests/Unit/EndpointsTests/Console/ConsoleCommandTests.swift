@@ -28,9 +28,9 @@ import Testing
             _ = try await stage.makeClient(
                 #"{"client_id":"--help","token_endpoint_auth_method":"client_secret_basic"}"#)
             let page = await browser.get("/console/clients/--help")
-            #expect(page.words.contains("sojourn client delete -- --help"))
+            #expect(page.words.contains("sojourn client delete --yes -- --help"))
             #expect(page.words.contains("sojourn client update --rotate-secret -- --help"))
-            #expect(await browser.get("/console/clients/mobile").words.contains("sojourn client delete mobile"))
+            #expect(await browser.get("/console/clients/mobile").words.contains("sojourn client delete --yes mobile"))
         }
     }
 

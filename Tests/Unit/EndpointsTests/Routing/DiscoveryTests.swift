@@ -64,7 +64,9 @@ import Testing
             let keys = await stage.admin(.get, "/admin/v1/keys").items
             #expect(Set(keys.compactMap { $0.string("kid") }) == Set(published))
             #expect(
-                keys.allSatisfy { $0.names.isSubset(of: ["kid", "alg", "created_at", "active_from", "retired_at"]) })
+                keys.allSatisfy {
+                    $0.names.isSubset(of: ["kid", "alg", "state", "created_at", "active_from", "retired_at"])
+                })
             #expect(try JWT.parse(after).header.kid == rotated.string("kid"))
             for token in [before, after] {
                 #expect(published.contains(try JWT.parse(token).header.kid ?? ""))

@@ -33,7 +33,7 @@ import Testing
     @Test func everyAdminCallNeedsAKey() async throws {
         try await EndpointsFixture.with { stage in
             let adminRoutes = Route.all.filter { $0.pattern.hasPrefix("/admin/") }
-            #expect(adminRoutes.count == 54)
+            #expect(adminRoutes.count == 57)
             for route in adminRoutes {
                 switch route.handler {
                 case .admin, .streaming: break
