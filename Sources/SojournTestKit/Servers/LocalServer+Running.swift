@@ -46,7 +46,8 @@
                 for folder in folders where FileManager.default.isExecutableFile(atPath: folder + "/sojourn") {
                     return folder + "/sojourn"
                 }
-                throw Failure.noProgram(folders.joined(separator: ":"))
+                throw Failure.noProgram(
+                    "name the program in SOJOURN_BINARY; none in \(folders.joined(separator: ":"))")
             }
 
             private var database: String { options.database ?? "sqlite:" + folder.file("sojourn.sqlite") }

@@ -16,7 +16,7 @@ public import SojournClient
 public final class LocalServer: TestServer {
     /// Why a server could not be used.
     public enum Failure: Error, Hashable, Sendable {
-        /// No program was found at these places.
+        /// No program was found; the text says where it was looked for, and what names it.
         case noProgram(String)
         /// The program ended, or did not answer; the text is what it wrote on standard error.
         case notReady(String)
