@@ -15,10 +15,14 @@ extension Endpoints {
 
     /// `GET /console/clients/{client_id}?redirect_uri=`: a client, with a form, a test of redirect URIs, and code for apps.
     func showConsoleClient(_ call: Call) async throws -> Response {
-        try await console(call) { stay in
-            let client = try await services.administration.client(call.parameter)
-            return ConsoleView(stay, self).client(client, Self.form(of: client)).response()
-        }
+        try await console(call) { stay in try await consoleClientPage(stay, nil).response() }
+    }
+
+    private func consoleClientPage(
+        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)?
+    ) async throws -> ConsolePage {
+        let client = try await services.administration.client(stay.call.parameter)
+        return ConsoleView(stay, self).client(client, Self.form(of: client), notice: notice)
     }
 
     /// `POST /console/clients/{client_id}`: shows the call for a change, makes it, makes a new secret, or deletes the client.
@@ -26,62 +30,46 @@ extension Endpoints {
         let page = PagePath.consoleClients.appending(call.parameter)
         return try await consoleForm(call, of: page, needing: .owner) { stay, parameters in
             let client = try await services.administration.client(call.parameter)
-            let path = "/clients/\(PercentEncoding.encode(client.id))"
-            let view = ConsoleView(stay, self)
-            switch parameters["act"] {
-            case "delete":
-                _ = try await run(ConsoleCall(method: .delete, path: path), for: stay)
-                return Self.redirect(to: stay.path(.consoleClients, saying: "deleted"))
-            case "rotate-secret":
-                return try await newSecret(of: client, parameters, stay)
-            default: break
+            let act = parameters["act"].flatMap(ClientAct.init(rawValue:))
+            if let act {
+                return try await make(
+                    SentAct(
+                        page: act == .delete ? .consoleClients : page,
+                        making: { values throws(ConsoleRefusal) in try act.call(on: client.id, values) },
+                        word: { _ in "deleted" }, show: consoleClientPage,
+                        own: { $0["client_secret"]?.string.map(ConsoleView.newSecret) }),
+                    parameters, for: stay)
             }
-            let form = ClientForm(parameters)
-            func refused(_ refusal: ConsoleRefusal) -> Response {
-                view.client(client, form, notice: (.bad, "\(sentence: refusal.sentence)")).response(.unprocessable)
-            }
-            let changes: [String: JSONValue]
-            do throws(ConsoleRefusal) { changes = try form.changes(from: Self.form(of: client)) } catch {
-                return refused(error)
-            }
-            let made = ConsoleCall(method: .patch, path: path, body: changes)
-            if FormMark(ClientForm.members(of: client)).isOlder(in: parameters) {
-                return view.client(client, Self.form(of: client), notice: FormMark.notice).response(.conflict)
-            }
-            if parameters["act"] == "preview" { return view.client(client, form, preview: made).response() }
-            switch try await attempt(made, for: stay) {
-            case .failure(let refusal): return refused(refusal)
-            case .success(let answer):
-                guard let secret = answer["client_secret"]?.string else {
-                    return Self.redirect(to: stay.path(page, saying: "changed"))
-                }
-                return view.client(client, form, notice: ConsoleView.newSecret(secret)).response()
-            }
+            return try await edit(client, parameters, stay, page)
         }
     }
 
-    /// Makes a new secret. The old one is accepted for the time that the form gives it.
-    private func newSecret(
-        of client: Client, _ parameters: FormParameters, _ stay: ConsoleStay
+    /// Shows the call for a change, or makes it.
+    private func edit(
+        _ client: Client, _ parameters: FormParameters, _ stay: ConsoleStay, _ page: PagePath
     ) async throws -> Response {
-        let view = ConsoleView(stay, self)
-        func refused(_ sentence: String) -> Response {
-            view.client(client, Self.form(of: client), notice: (.bad, "\(sentence: sentence)")).response(.unprocessable)
+        let (form, view) = (ClientForm(parameters), ConsoleView(stay, self))
+        func refused(_ refusal: ConsoleRefusal) -> Response {
+            view.client(client, form, notice: (.bad, "\(sentence: refusal.sentence)")).response(.unprocessable)
         }
-        var body: [String: JSONValue] = ["rotate_secret": .bool(true)]
-        if let text = parameters["secret_overlap"] {
-            guard let seconds = ConsoleView.seconds(text) else {
-                return refused("Time for the old one: write a duration as 14d, 12h, 90m or seconds.")
-            }
-            body["secret_overlap"] = .integer(seconds)
+        let changes: [String: JSONValue]
+        do throws(ConsoleRefusal) { changes = try form.changes(from: Self.form(of: client)) } catch {
+            return refused(error)
         }
         let path = "/clients/\(PercentEncoding.encode(client.id))"
-        switch try await attempt(ConsoleCall(method: .patch, path: path, body: body), for: stay) {
-        case .failure(let refusal): return refused(refusal.sentence)
+        let made = ConsoleCall(method: .patch, path: path, body: changes)
+        if FormMark(ClientForm.members(of: client)).isOlder(in: parameters) {
+            return view.client(client, Self.form(of: client), notice: FormMark.notice).response(.conflict)
+        }
+        if parameters["act"] == "preview" { return view.client(client, form, preview: made).response() }
+        if changes.isEmpty { return Self.redirect(to: stay.path(page, saying: "same")) }
+        switch try await attempt(made, for: stay) {
+        case .failure(let refusal): return refused(refusal)
         case .success(let answer):
-            let secret = answer["client_secret"]?.string ?? ""
-            let changed = try await services.administration.client(client.id)
-            return view.client(changed, Self.form(of: changed), notice: ConsoleView.newSecret(secret)).response()
+            guard let secret = answer["client_secret"]?.string else {
+                return Self.redirect(to: stay.path(page, saying: "changed"))
+            }
+            return try await consoleClientPage(stay, ConsoleView.newSecret(secret)).response()
         }
     }
 
@@ -89,7 +77,7 @@ extension Endpoints {
     func showConsoleNewClient(_ call: Call) async throws -> Response {
         try await console(call, needing: .owner) { stay in
             let preset = ClientForm.presets.first { $0.name == stay.query["preset"] }
-            return ConsoleView(stay, self).newClient(preset.map { ClientForm.defaults(with: $0.values) }, id: "")
+            return ConsoleView(stay, self).newClient(preset, preset.map { .defaults(with: $0.values) }, id: "")
                 .response()
         }
     }
@@ -100,8 +88,10 @@ extension Endpoints {
             let form = ClientForm(parameters)
             let id = parameters["client_id"] ?? ""
             let view = ConsoleView(stay, self)
+            let preset = ClientForm.presets.first { $0.name == parameters["preset"] }
             func refused(_ refusal: ConsoleRefusal) -> Response {
-                view.newClient(form, id: id, notice: (.bad, "\(sentence: refusal.sentence)")).response(.unprocessable)
+                view.newClient(preset, form, id: id, notice: (.bad, "\(sentence: refusal.sentence)")).response(
+                    .unprocessable)
             }
             var body: [String: JSONValue]
             do throws(ConsoleRefusal) { body = try form.changes(from: .defaults(with: [:])) } catch {
@@ -109,7 +99,7 @@ extension Endpoints {
             }
             body["client_id"] = .string(id)
             let made = ConsoleCall(method: .post, path: "/clients", body: body)
-            if parameters["act"] == "preview" { return view.newClient(form, id: id, preview: made).response() }
+            if parameters["act"] == "preview" { return view.newClient(preset, form, id: id, preview: made).response() }
             switch try await attempt(made, for: stay) {
             case .failure(let refusal): return refused(refusal)
             case .success(let answer):

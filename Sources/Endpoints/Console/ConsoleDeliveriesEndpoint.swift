@@ -8,11 +8,11 @@ extension Endpoints {
     /// `GET /console/deliveries`: the webhooks, the receivers of logout tokens and the streams of security events, with what waits
     /// for them.
     func showConsoleDeliveries(_ call: Call) async throws -> Response {
-        try await console(call) { stay in try await consoleDeliveriesPage(stay).response() }
+        try await console(call) { stay in try await consoleDeliveriesPage(stay, nil).response() }
     }
 
     private func consoleDeliveriesPage(
-        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)? = nil
+        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) async throws -> ConsolePage {
         ConsoleView(stay, self).deliveries(try await deliveries(), notice)
     }
@@ -31,20 +31,16 @@ extension Endpoints {
         try await consoleForm(call, of: .consoleDeliveries, needing: .support) { stay, form in
             let act = form["act"].flatMap(ConsoleView.StreamAct.init(rawValue:))
             let isTest = form["act"] == "webhook-test"
-            if let act, !stay.may(act.scope) {
-                return ConsoleView(stay, self).refusal(act.scope).response(.forbidden)
-            }
-            let made =
-                act?.call(on: form["client"] ?? "", because: form.value("reason"))
-                ?? (isTest ? ConsoleView.testCall(form["webhook"] ?? "") : ConsoleView.retry)
-            switch try await attempt(made, for: stay) {
-            case .success(let answer) where isTest:
-                return try await consoleDeliveriesPage(stay, ConsoleView.result(of: answer)).response()
-            case .success: return Self.redirect(to: stay.path(.consoleDeliveries, saying: act?.word ?? "retried"))
-            case .failure(let refusal):
-                let notice: (ConsoleLook, ConsoleText) = (.bad, "\(sentence: refusal.sentence)")
-                return try await consoleDeliveriesPage(stay, notice).response(.unprocessable)
-            }
+            let (client, webhook) = (form["client"] ?? "", form["webhook"] ?? "")
+            return try await make(
+                SentAct(
+                    page: .consoleDeliveries,
+                    making: { values in
+                        act?.call(on: client, because: values["reason"])
+                            ?? (isTest ? ConsoleView.testCall(webhook) : ConsoleView.retry)
+                    },
+                    word: { _ in act?.word ?? "retried" }, show: consoleDeliveriesPage,
+                    own: { answer in isTest ? ConsoleView.result(of: answer) : nil }), form, for: stay)
         }
     }
 }

@@ -26,7 +26,7 @@ extension Endpoints {
         let shown = Self.flowSecrets(call, transport).first {
             $0.isToken(form[.csrf], of: PagePath.consoleEnter.text, "")
         }
-        let destination = ConsoleEntry(page: form.value("to"))
+        let destination = ConsoleEntry(page: form.value("to"), typed: TypedForm(form))
         guard shown != nil else { return entryPage(call, transport, destination, .pressAgain) }
         if let token = form.value("token") {
             guard let link = consoleSessions.take(token, at: now) else {
@@ -89,13 +89,16 @@ extension Endpoints {
     private func letIn(
         _ key: AdminKey, ownsKey: Bool, _ destination: ConsoleEntry, _ transport: PageTransport
     ) -> Response {
-        var response = Self.redirect(to: destination.path.text)
         let cookie = consoleSessions.open(key.id, ownsKey: ownsKey, at: context.clock.now, random: context.random)
+        var response = Self.redirect(to: destination.path.text)
+        if let typed = destination.typed, let flow = FlowSecret(cookie) {
+            response = ConsoleView.typed(typed, ConsolePage.Header(key), FormState(flow, key), isBack: true).response()
+        }
         PageCookie.console.set(cookie, transport, on: &response)
         return response
     }
 
-    private func entryPage(
+    func entryPage(
         _ call: Call, _ transport: PageTransport, _ entry: ConsoleEntry, _ message: ConsoleEntry.Message?
     ) -> Response {
         let shown = Self.flowSecrets(call, transport).first
@@ -117,10 +120,12 @@ struct ConsoleEntry {
     /// What went wrong.
     enum Message {
         case pressAgain, unknownKey, keyWithoutRead, linkExpired
+        /// The form of a browser whose stay is over is kept in the page.
+        case typedIsKept
 
         var status: Status {
             switch self {
-            case .pressAgain: .ok
+            case .pressAgain, .typedIsKept: .ok
             case .unknownKey: .unprocessable
             case .keyWithoutRead: .forbidden
             case .linkExpired: .gone
@@ -134,9 +139,12 @@ struct ConsoleEntry {
     var token: String?
     /// What the link lets in.
     var link: ConsoleSessions.Link?
+    /// The form that the browser has sent too late.
+    var typed: TypedForm?
 
     /// The way to `page`; to the first page, unless it is one of the console.
-    init(page: String?, token: String? = nil, link: ConsoleSessions.Link? = nil) {
+    init(page: String?, token: String? = nil, link: ConsoleSessions.Link? = nil, typed: TypedForm? = nil) {
+        self.typed = typed
         let path = page.flatMap { PagePath(checking: $0) }
         self.path = path.flatMap { $0.text.hasPrefix("/console/") ? $0 : nil } ?? .console
         self.token = token

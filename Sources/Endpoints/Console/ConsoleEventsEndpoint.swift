@@ -3,35 +3,6 @@ internal import OAuth
 internal import Pages
 internal import Sessions
 
-/// What the console looks for in the audit trail.
-struct EventFilter: Sendable {
-    var user: String?
-    var session: String?
-    var client: String?
-    var device: String?
-    var request: String?
-    var actor: String?
-    var kind: String?
-    var reason: String?
-
-    /// The names and values of the query, those that are set.
-    var pairs: [(name: String, value: String)] {
-        [
-            ("user", user), ("session", session), ("client", client), ("device", device), ("request", request),
-            ("actor", actor), ("kind", kind), ("reason", reason),
-        ].compactMap { name, value in value.map { (name, $0) } }
-    }
-
-    /// Whether an event has all that is looked for.
-    func matches(_ event: AuditEvent) -> Bool {
-        func fits(_ wanted: String?, _ value: String?) -> Bool { wanted == nil || wanted == value }
-        return fits(user, event.userID?.description) && fits(session, event.sessionID?.description)
-            && fits(client, event.clientID) && fits(device, event.deviceID) && fits(request, event.requestID)
-            && fits(actor, event.actor) && fits(kind, event.kind.rawValue)
-            && fits(reason, event.reason)
-    }
-}
-
 /// The audit trail in the console.
 extension Endpoints {
     /// `GET /console/events?…&cursor=`: the events that match, newest first. A page reads a limited number of events, and offers
@@ -44,7 +15,7 @@ extension Endpoints {
                 return view.events([], names: [:], filter, next: nil, isFirst: true, isUserUnknown: true)
                     .response(.notFound)
             }
-            let found = try await findEvents(resolved, before: cursor, limit: ConsoleView.rowsMax)
+            let found = try await findEvents(resolved, view, before: cursor, limit: ConsoleView.rowsMax)
             let names = try await userNames(of: found.events)
             return view.events(found.events, names: names, filter, next: found.next, isFirst: cursor == nil).response()
         }
@@ -67,19 +38,14 @@ extension Endpoints {
 
     /// Reads the filter and the cursor of the query.
     static func eventFilter(_ call: Call) throws -> (EventFilter, cursor: Int64?) {
-        let query = try QueryParameters(
-            call, known: ["user", "session", "client", "device", "request", "actor", "kind", "reason", "cursor"])
+        let query = try QueryParameters(call, known: EventFilter.names + ["cursor"])
         let cursor = try query.eventCursor()
-        let filter = EventFilter(
-            user: try query.text("user"), session: try query.text("session"), client: try query.text("client"),
-            device: try query.text("device"), request: try query.text("request"), actor: try query.text("actor"),
-            kind: try query.text("kind"), reason: try query.text("reason"))
-        return (filter, cursor == 0 ? nil : cursor)
+        return (try EventFilter(query), cursor == 0 ? nil : cursor)
     }
 
-    /// The events of a user by the index of users, all others by a step through the trail.
+    /// The events of a user by the index of users, all others by a step through the trail, which begins at the last day.
     func findEvents(
-        _ filter: EventFilter, before cursor: Int64?, limit: Int
+        _ filter: EventFilter, _ view: ConsoleView, before cursor: Int64?, limit: Int
     ) async throws(ServiceError) -> (events: [RecordedEvent], next: Int64?) {
         if filter.pairs.count == 1, let id = filter.user.flatMap({ Identifier<User>($0) }) {
             let events = try await services.accounts.history(of: id, before: cursor, limit: limit)
@@ -89,6 +55,12 @@ extension Endpoints {
             let events = try await services.administration.events(before: cursor, limit: limit)
             return (events, events.count < limit ? nil : events.last?.id)
         }
-        return try await services.administration.searchEvents(before: cursor, limit: limit, matching: filter.matches)
+        var cursor = cursor
+        if cursor == nil, let end = filter.end {
+            cursor = try await services.administration.eventCursor(before: end)
+        }
+        return try await services.administration.searchEvents(before: cursor, since: filter.since, limit: limit) {
+            view.matches($0, filter)
+        }
     }
 }

@@ -23,14 +23,39 @@ extension Endpoints {
             }
             guard Text.isValid(text, lengthMax: 256) else { return view.find(lookedFor: "").response(.notFound) }
             if let path = try await place(of: text) { return Self.redirect(to: path.text) }
+            if let users = try await users(like: text) {
+                return users.count == 1
+                    ? Self.redirect(to: ConsoleView.path(ofUser: users[0].id).text)
+                    : view.find(lookedFor: text, users).response()
+            }
             return view.find(lookedFor: text).response(.notFound)
         }
     }
 
-    /// `GET /console/users?q=&cursor=`: the users with a text in their name, address or username.
+    /// The users with a username that begins with a text, by the index of usernames; or else with that telephone number. Nil: there
+    /// is none.
+    private func users(like text: String) async throws(ServiceError) -> [User]? {
+        let key = Text.key(text)
+        let page = try await services.administration.users(matching: nil, after: key, limit: ConsoleView.rowsMax)
+        let named = page.items.filter { Text.key($0.username).hasPrefix(key) }
+        if !named.isEmpty { return named }
+        // Only a text that can be a telephone number is worth a walk along the table.
+        let digits = text.unicodeScalars.filter { ("0"..."9").contains($0) }.count
+        guard digits >= 5, text.unicodeScalars.allSatisfy({ "+0123456789 ()-./".unicodeScalars.contains($0) })
+        else { return nil }
+        let found = try await services.administration.users(matching: text, after: nil, limit: ConsoleView.rowsMax)
+        return found.items.isEmpty ? nil : found.items
+    }
+
+    /// `GET /console/find` and `GET /console/leave`: the addresses of forms, to which a browser comes back by its history.
+    func redirectToConsole(_ call: Call) async throws -> Response {
+        try await console(call) { _ in Self.redirect(to: PagePath.console.text) }
+    }
+
+    /// `GET /console/users?q=&cursor=`: the users, or those with a text in their name, address, telephone number or username.
     func showConsoleUsers(_ call: Call) async throws -> Response {
         try await console(call) { stay in
-            let query = try QueryParameters(call, known: ["q", "cursor"])
+            let query = try QueryParameters(call, known: ["q", "cursor"] + ConsoleStay.ownParameters)
             let (text, cursor) = (try query.text("q"), try query.encodedCursor())
             let users = try await services.administration.users(
                 matching: text, after: cursor, limit: ConsoleView.rowsMax)

@@ -8,30 +8,22 @@ internal import Sessions
 extension Endpoints {
     /// `GET /console/keys`: the keys, without their secrets.
     func showConsoleKeys(_ call: Call) async throws -> Response {
-        try await console(call) { stay in try await consoleKeysPage(stay).response() }
+        try await console(call) { stay in try await consoleKeysPage(stay, nil).response() }
     }
 
     /// `POST /console/keys`: makes, deletes, rotates or withdraws a key.
     func changeConsoleKeys(_ call: Call) async throws -> Response {
         try await consoleForm(call, of: .consoleKeys, needing: .owner) { stay, form in
-            guard let made = ConsoleView.keyCall(form) else {
-                return Self.redirect(to: stay.path(.consoleKeys, saying: "again"))
-            }
-            switch try await attempt(made.call, for: stay) {
-            case .failure(let refusal):
-                return try await consoleKeysPage(stay, (.bad, "\(sentence: refusal.sentence)")).response(.unprocessable)
-            case .success(let answer):
-                // The secret is on this page alone, and never in a URL.
-                if let secret = answer["admin_key"]?.string {
-                    return try await consoleKeysPage(stay, ConsoleView.newKey(secret)).response()
-                }
-                return Self.redirect(to: stay.path(.consoleKeys, saying: made.word))
-            }
+            let made = ConsoleView.keyCall(form["act"])
+            return try await make(
+                SentAct(
+                    page: .consoleKeys, making: made?.making, word: { _ in made?.word ?? "again" },
+                    show: consoleKeysPage, own: { $0["admin_key"]?.string.map(ConsoleView.newKey) }), form, for: stay)
         }
     }
 
     private func consoleKeysPage(
-        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)? = nil
+        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) async throws -> ConsolePage {
         await services.signer.lookForKeys()
         let keys = try await services.administration.adminKeys()

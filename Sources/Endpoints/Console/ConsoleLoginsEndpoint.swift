@@ -30,29 +30,38 @@ extension Endpoints {
 
     /// `GET /console/logins/{login_id}`: a login with its phone, its session and its events.
     func showConsoleLogin(_ call: Call) async throws -> Response {
-        try await console(call) { stay in
-            let login = try await services.loginSessions.login(try call.loginID())
-            let administration = services.administration
-            let events = try await administration.events(
-                after: 0, limit: ConsoleView.rowsMax, sessionID: login.id)
-            let session = try await known { () async throws(ServiceError) in
-                try await administration.session(login.id)
-            }
-            let facts = ConsoleView.LoginFacts(
-                login: login, client: try await services.loginSessions.client(login.clientID), session: session,
-                phone: try await phone(of: login), names: try await userNames(of: events, and: login),
-                events: events.reversed())
-            return ConsoleView(stay, self).login(facts).response()
+        try await console(call) { stay in try await consoleLoginPage(stay, nil).response() }
+    }
+
+    private func consoleLoginPage(
+        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)?
+    ) async throws -> ConsolePage {
+        let login = try await services.loginSessions.login(try stay.call.loginID())
+        let administration = services.administration
+        let events = try await administration.events(
+            after: 0, limit: ConsoleView.rowsMax, sessionID: login.id)
+        let session = try await known { () async throws(ServiceError) in
+            try await administration.session(login.id)
         }
+        let facts = ConsoleView.LoginFacts(
+            login: login, client: try await services.loginSessions.client(login.clientID), session: session,
+            phone: try await phone(of: login), names: try await userNames(of: events, and: login),
+            events: events.reversed())
+        var page = ConsoleView(stay, self).login(facts)
+        page.notice = notice ?? page.notice
+        return page
     }
 
     /// `POST /console/logins/{login_id}`: ends the login, and the session that came of it.
     func changeConsoleLogin(_ call: Call) async throws -> Response {
         let page = PagePath.consoleLogins.appending(call.parameter)
         return try await consoleForm(call, of: page, needing: .support) { stay, form in
-            guard form["act"] == "end" else { return Self.redirect(to: stay.path(page, saying: "again")) }
-            try await services.loginSessions.end(try call.loginID(), from: stay.origin)
-            return Self.redirect(to: stay.path(page, saying: "login-over"))
+            let id = try call.loginID()
+            let end: CallMaking = { _ in ConsoleView.end(ofLogin: id) }
+            return try await make(
+                SentAct(
+                    page: page, making: form["act"] == "end" ? end : nil,
+                    word: { _ in "login-over" }, show: consoleLoginPage), form, for: stay)
         }
     }
 

@@ -8,7 +8,7 @@ extension Endpoints {
     /// `GET /console/now?live=1`: figures of this node, and the newest events of all.
     func showConsoleNow(_ call: Call) async throws -> Response {
         try await console(call) { stay in
-            let events = try await services.administration.events(before: nil, limit: ConsoleView.rowsMax)
+            let events = try await services.administration.events(before: nil, limit: ConsoleView.newestMax)
             return ConsoleView(stay, self)
                 .now(
                     metrics.history.last(60), running: metrics.history.running, events,

@@ -7,41 +7,65 @@ internal import Sessions
 extension Endpoints {
     /// `GET /console/sessions/{session_id}`: the session with its tokens, its lifetimes and its events.
     func showConsoleSession(_ call: Call) async throws -> Response {
-        try await console(call) { stay in
-            let administration = services.administration
-            let record = try await administration.session(try call.sessionID())
-            let check =
-                record.session.confirmation == nil
-                ? nil : try await administration.providerCheck(of: record.session.id)
-            let pin = try await administration.pin(of: record.session.id)
-            let events = try await administration.events(
-                after: 0, limit: ConsoleView.rowsMax, sessionID: record.session.id)
-            let history = try await services.accounts.history(of: record.session.userID, limit: ConsoleView.rowsMax)
-            let logins = services.loginSessions
-            let id = record.session.id
-            let family = ConsoleView.Family(
-                phone: try await administration.sessions([record.session.phoneID].compactMap(\.self)).first,
-                login: try await known { () async throws(ServiceError) in try await logins.login(id) },
-                children: try await administration.sessions(try await logins.children(of: id)))
-            return ConsoleView(stay, self)
-                .session(record, check, pin, family, events: events.reversed(), history: history).response()
-        }
+        try await console(call) { stay in try await consoleSessionPage(stay, nil).response() }
+    }
+
+    private func consoleSessionPage(
+        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)?
+    ) async throws -> ConsolePage {
+        let administration = services.administration
+        let record = try await administration.session(try stay.call.sessionID())
+        let check =
+            record.session.confirmation == nil
+            ? nil : try await administration.providerCheck(of: record.session.id)
+        let pin = try await administration.pin(of: record.session.id)
+        let events = try await administration.events(
+            after: 0, limit: ConsoleView.rowsMax, sessionID: record.session.id)
+        let history = try await services.accounts.history(of: record.session.userID, limit: ConsoleView.rowsMax)
+        let logins = services.loginSessions
+        let id = record.session.id
+        let family = ConsoleView.Family(
+            phone: try await administration.sessions([record.session.phoneID].compactMap(\.self)).first,
+            login: try await known { () async throws(ServiceError) in try await logins.login(id) },
+            children: try await administration.sessions(try await logins.children(of: id)))
+        var page = ConsoleView(stay, self)
+            .session(record, check, pin, family, events: events.reversed(), history: history)
+        page.notice = notice ?? page.notice
+        return page
     }
 
     /// `POST /console/sessions/{session_id}`: ends the session, or removes its PIN.
     func changeConsoleSession(_ call: Call) async throws -> Response {
         let page = PagePath.consoleSessions.appending(call.parameter)
         return try await consoleForm(call, of: page, needing: .support) { stay, form in
-            let (administration, id) = (services.administration, try call.sessionID())
-            switch form["act"] {
-            case "end":
-                try await administration.endSession(id, by: stay.origin)
-                return Self.redirect(to: stay.path(page, saying: "ended"))
-            case "remove-pin":
-                try await administration.removePIN(of: id, by: stay.origin)
-                return Self.redirect(to: stay.path(page, saying: "pin-removed"))
-            default: return Self.redirect(to: stay.path(page, saying: "again"))
-            }
+            let id = try call.sessionID()
+            let act = form["act"].flatMap(SessionAct.init(rawValue:))
+            let making: CallMaking = { _ in (act ?? .end).call(on: id) }
+            return try await make(
+                SentAct(
+                    page: page, making: act == nil ? nil : making, word: { _ in act?.word ?? "again" },
+                    show: consoleSessionPage), form, for: stay)
+        }
+    }
+}
+
+/// What an admin may do with a session.
+enum SessionAct: String, Sendable {
+    case end
+    case removePIN = "remove-pin"
+
+    /// The word that the page says when it is done.
+    var word: String {
+        switch self {
+        case .end: "ended"
+        case .removePIN: "pin-removed"
+        }
+    }
+
+    func call(on id: Identifier<Session>) -> ConsoleCall {
+        switch self {
+        case .end: ConsoleCall(method: .delete, path: "/sessions/\(id)")
+        case .removePIN: ConsoleCall(method: .delete, path: "/sessions/\(id)/pin")
         }
     }
 }

@@ -20,15 +20,18 @@ extension Endpoints {
             let settings = try await services.administration.settings()
             let form = SettingsForm(parameters)
             let view = ConsoleView(stay, self)
-            guard let body = form.body else {
-                return view.settings(settings, form, nil, (.bad, ConsoleView.durationHint)).response(.unprocessable)
+            guard let call = form.call else {
+                return view.settings(settings, form, nil, (.bad, "\(sentence: ConsoleView.durationHint)")).response(
+                    .unprocessable)
             }
             if parameters["act"] == "change" {
-                let call = ConsoleCall(method: .put, path: "/settings/sessions", body: body)
-                guard stay.may(.owner) else { return view.refusal(.owner).response(.forbidden) }
+                guard stay.may(.owner) else { return refuse(.owner, stay) }
                 if SettingsForm(settings.sessions).mark.isOlder(in: parameters) {
                     return view.settings(settings, SettingsForm(settings.sessions), nil, FormMark.notice)
                         .response(.conflict)
+                }
+                if call.body == SettingsForm(settings.sessions).body {
+                    return Self.redirect(to: stay.path(.consoleSettings, saying: "same"))
                 }
                 switch try await attempt(call, for: stay) {
                 case .success: return Self.redirect(to: stay.path(.consoleSettings, saying: "changed"))
@@ -85,6 +88,9 @@ struct SettingsForm: Sendable {
         }
         return values
     }
+
+    /// The call that makes these the settings; nil if a duration cannot be read.
+    var call: ConsoleCall? { body.map { ConsoleCall(method: .put, path: "/settings/sessions", body: $0) } }
 
     /// The body of the call; nil if a duration cannot be read.
     var body: [String: JSONValue]? {

@@ -11,6 +11,8 @@ struct ConsoleStay: Sendable {
     let now: Instant
     /// The names of all admin keys, by id.
     let keyNames: [String: String]
+    /// The form that was sent, while nothing has come of it.
+    var sent: FormParameters?
     /// The secret of the browser, by which its forms are recognized.
     fileprivate let flow: FlowSecret
 
@@ -19,14 +21,18 @@ struct ConsoleStay: Sendable {
 
     var origin: Origin { call.origin }
 
+    /// This stay, once the form has done what it says.
+    var withoutForm: ConsoleStay {
+        var stay = self
+        stay.sent = nil
+        return stay
+    }
+
     /// Whether the key may do what needs `scope`.
     func may(_ scope: AdminKey.Scope) -> Bool { key.scope.includes(scope) }
 
     /// The hidden fields of forms.
-    var form: FormState {
-        let (flow, id) = (flow, key.id)
-        return FormState { flow.formToken($0.text, id) }
-    }
+    var form: FormState { FormState(flow, key) }
 
     /// Whether `form` is that of a page which this browser was shown, and goes to where this request went.
     func sent(_ form: FormParameters) -> Bool { flow.isToken(form[.csrf], of: call.request.target.path, key.id) }
@@ -51,6 +57,19 @@ struct ConsoleStay: Sendable {
         }
         return word
     }
+}
+
+extension FormState {
+    /// The hidden fields of the forms of a browser that an admin key has let in.
+    init(_ flow: FlowSecret, _ key: AdminKey) {
+        let id = key.id
+        self.init { flow.formToken($0.text, id) }
+    }
+}
+
+extension ConsolePage.Header {
+    /// The header for an admin key.
+    init(_ key: AdminKey) { self.init(keyName: key.name, scope: key.scope.rawValue) }
 }
 
 extension FormParameters {
@@ -80,14 +99,20 @@ extension Endpoints {
             let names = Dictionary(keys.map { ($0.id, $0.name) }) { first, _ in first }
             let stay = ConsoleStay(
                 key: key, call: call, transport: transport, now: now, keyNames: names, flow: flow)
-            guard stay.may(scope) else {
-                log(RequestProblem.insufficientScope([scope], actor: key.actor), .forbidden, call)
-                return ConsoleView(stay, self).refusal(scope).response(.forbidden)
-            }
+            guard stay.may(scope) else { return refuse(scope, stay) }
             return try await body(stay)
+        }
+        if isForm, let typed = TypedForm(call) {
+            return entryPage(call, transport, ConsoleEntry(page: typed.path.text, typed: typed), .typedIsKept)
         }
         let page = isForm ? PagePath.console.text : call.request.target.path
         return Self.redirect(to: "\(PagePath.consoleEnter.text)?to=\(PercentEncoding.encode(page))")
+    }
+
+    /// Says that the key may not do that.
+    func refuse(_ scope: AdminKey.Scope, _ stay: ConsoleStay) -> Response {
+        log(RequestProblem.insufficientScope([scope], actor: stay.key.actor), .forbidden, stay.call)
+        return ConsoleView(stay, self).refusal(scope).response(.forbidden)
     }
 
     /// Answers a form of the console: nothing happens unless this browser was shown it.
@@ -97,8 +122,14 @@ extension Endpoints {
     ) async throws -> Response {
         try await console(call, needing: scope) { stay in
             let form = try call.form()
-            guard stay.sent(form) else { return Self.redirect(to: stay.path(page, saying: "again")) }
-            return try await body(stay, form)
+            guard stay.sent(form) else {
+                guard let typed = TypedForm(call) else { return Self.redirect(to: stay.path(page, saying: "again")) }
+                return ConsoleView.typed(typed, ConsolePage.Header(stay.key), stay.form, isBack: false)
+                    .response(.conflict)
+            }
+            var filled = stay
+            filled.sent = form
+            return try await body(filled, form)
         }
     }
 

@@ -8,7 +8,7 @@ internal import Sessions
 extension Endpoints {
     /// `GET /console/users/{user}?cursor=`: the user with sessions, passkeys, identities and events.
     func showConsoleUser(_ call: Call) async throws -> Response {
-        try await console(call) { stay in try await consoleUserPage(stay).response() }
+        try await console(call) { stay in try await consoleUserPage(stay, nil).response() }
     }
 
     /// `POST /console/users/{user}`: does what the form's `act` says.
@@ -16,76 +16,44 @@ extension Endpoints {
         let page = PagePath.consoleUsers.appending(call.parameter)
         return try await consoleForm(call, of: page, needing: .support) { stay, form in
             guard let id = Identifier<User>(call.parameter) else { throw ServiceError.notFound("user") }
-            let administration = services.administration
-            switch form["act"] {
-            case "disable":
-                let note = form.value("reason")
-                let effective = User.LoginDisabling.Effective(rawValue: form["effective"] ?? "") ?? .immediate
-                do throws(ServiceError) {
-                    let (_, ended) = try await administration.disable(
-                        .id(id), effective: effective, revokingSessions: form["revoke_sessions"] == "1", note: note,
-                        by: stay.origin)
-                    return Self.redirect(to: stay.path(page, saying: "disabled \(ended)"))
-                } catch {
-                    guard case .invalid(let member, let detail) = error else { throw error }
-                    return try await consoleUserPage(stay, (.bad, "\(member) \(detail).")).response(.unprocessable)
-                }
-            case "enable":
-                _ = try await administration.enable(
-                    .id(id), includingOwnSwitch: form["include_own_switch"] == "1", by: stay.origin)
-                return Self.redirect(to: stay.path(page, saying: "enabled"))
-            case "unlock":
-                _ = try await administration.unlock(.id(id), by: stay.origin)
-                return Self.redirect(to: stay.path(page, saying: "unlocked"))
-            case "revoke":
-                let ended = try await administration.revokeSessions(of: .id(id), by: stay.origin)
-                return Self.redirect(to: stay.path(page, saying: "revoked \(ended)"))
-            case "edit": return try await edit(stay, id, form, page)
-            case "reset": return try await resetLink(stay, id)
-            case "remove-passkey":
-                return try await removePasskey(stay, form.value("passkey") ?? "", of: id, page)
-            default: return Self.redirect(to: stay.path(page, saying: "again"))
-            }
+            let act = form["act"].flatMap(UserAct.init(rawValue:))
+            var making: CallMaking?
+            if let act { making = { values throws(ConsoleRefusal) in try act.call(on: id, values) } }
+            return try await make(
+                SentAct(
+                    page: act == .delete ? .consoleUsers : page,
+                    making: making,
+                    word: { act?.word($0) ?? "again" }, show: consoleUserPage,
+                    own: { answer in act == .reset ? self.resetLink(answer) : nil }),
+                form, for: stay)
         }
     }
 
-    /// Changes what the form has changed.
-    private func edit(
-        _ stay: ConsoleStay, _ id: Identifier<User>, _ form: FormParameters, _ page: PagePath
-    ) async throws -> Response {
-        guard stay.may(.owner) else { return ConsoleView(stay, self).refusal(.owner).response(.forbidden) }
-        guard let made = ConsoleView.edit(id, form) else { return Self.redirect(to: stay.path(page, saying: "same")) }
-        if made.body?["claims"] != nil, !StrictJSON.keepsNumbers(Array((form["claims"] ?? "").utf8)) {
-            let sentence = "claims \(UserClaims.inexactNumbers)."
-            return try await consoleUserPage(stay, (.bad, "\(sentence: sentence)")).response(.unprocessable)
-        }
-        switch try await attempt(made, for: stay) {
-        case .success: return Self.redirect(to: stay.path(page, saying: "edited"))
-        case .failure(let refusal):
-            return try await consoleUserPage(stay, (.bad, "\(sentence: refusal.sentence)")).response(.unprocessable)
+    /// `GET /console/new-user`: a form for a new user.
+    func showConsoleNewUser(_ call: Call) async throws -> Response {
+        try await console(call, needing: .owner) { stay in ConsoleView(stay, self).newUser(nil).response() }
+    }
+
+    /// `POST /console/new-user`: makes a user.
+    func createConsoleUser(_ call: Call) async throws -> Response {
+        try await consoleForm(call, of: .consoleNewUser, needing: .owner) { stay, form in
+            let view = ConsoleView(stay, self)
+            let act = SentAct(
+                page: .consoleNewUser, making: ConsoleView.creation, word: { _ in "user-created" },
+                landing: { answer in PagePath.consoleUsers.appending(answer["user_id"]?.string ?? "") },
+                show: { _, notice in view.newUser(notice) })
+            return try await make(act, form, for: stay)
         }
     }
 
-    /// Makes a link for a new password, and shows it once.
-    private func resetLink(_ stay: ConsoleStay, _ id: Identifier<User>) async throws -> Response {
-        guard stay.may(.owner) else { return ConsoleView(stay, self).refusal(.owner).response(.forbidden) }
-        let reset = try await rateLimiter.resetToken(of: id) { () async throws(ServiceError) in
-            try await services.administration.requestPasswordReset(of: .id(id), by: stay.origin)
-        }
-        let link = "\(url(.reset))#\(reset.token)"
-        return try await consoleUserPage(stay, ConsoleView.resetLink(link, reset.expiresAt)).response()
-    }
-
-    private func removePasskey(
-        _ stay: ConsoleStay, _ text: String, of id: Identifier<User>, _ page: PagePath
-    ) async throws -> Response {
-        guard stay.may(.owner) else { return ConsoleView(stay, self).refusal(.owner).response(.forbidden) }
-        try await services.administration.removePasskey(try Self.credentialID(text), of: .id(id), by: stay.origin)
-        return Self.redirect(to: stay.path(page, saying: "removed"))
+    /// The sentence with the link for a new password, which is shown once.
+    private func resetLink(_ answer: [String: JSONValue]) -> (look: ConsoleLook, text: ConsoleText)? {
+        guard let token = answer["reset_token"]?.string, let end = answer["expires_at"]?.integer else { return nil }
+        return ConsoleView.resetLink("\(url(.reset))#\(token)", Instant(secondsSinceEpoch: end))
     }
 
     private func consoleUserPage(
-        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)? = nil
+        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) async throws -> ConsolePage {
         let administration = services.administration
         guard let id = Identifier<User>(stay.call.parameter) else { throw ServiceError.notFound("user") }

@@ -26,6 +26,18 @@ public struct CivilDate: Hashable, Sendable {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
+    /// The days from 1970-01-01 to a date like `2026-01-31`; nil if the text is no date of the years 0 to 9999.
+    public static func daysSinceEpoch(to text: String) -> Int64? {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.map(\.utf8.count) == [4, 2, 2], parts.joined().utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let year = Int64(parts[0]), let month = Int64(parts[1]), let day = Int64(parts[2])
+        else { return nil }
+        let (era, yearOfEra) = (year - (month <= 2 ? 1 : 0)).floorDivided(by: 400)
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+        return CivilDate(daysSinceEpoch: days).text == text ? days : nil
+    }
+
     /// `2026-01-31`.
     public var text: String { "\(padded(year, 4))-\(padded(Int64(month), 2))-\(padded(Int64(day), 2))" }
 }

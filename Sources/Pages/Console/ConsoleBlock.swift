@@ -12,6 +12,10 @@ public indirect enum ConsoleBlock: Sendable {
     case table(ConsoleTable)
     /// A list of sentences.
     case list([ConsoleText])
+    /// Things with what can be done with each.
+    case items([ConsoleItem], empty: String)
+    /// Ways to go on, each with a sentence.
+    case cards([(path: PagePath, title: String, text: String)])
     /// Acts side by side.
     case acts([ConsoleAct])
     /// A form that is there at once.
@@ -46,6 +50,10 @@ public indirect enum ConsoleBlock: Sendable {
         case .facts(let facts): Self.facts(facts)
         case .table(let table): table.html(form)
         case .list(let texts): "<ul class=\"plain\">\(texts.map { "<li>\($0.html)</li>\n" as HTML })</ul>\n"
+        case .items(let items, let empty):
+            items.isEmpty
+                ? "<p class=\"hint\">\(empty)</p>\n" : "<ul class=\"items\">\(items.map { $0.html(form) })</ul>\n"
+        case .cards(let cards): Self.cards(cards)
         case .acts(let acts): "<div class=\"acts\">\(acts.compactMap { act in form.map { act.html($0) } })</div>\n"
         case .form(let content): content.html(form)
         case .editor(let editor): editor.html(form)
@@ -56,6 +64,13 @@ public indirect enum ConsoleBlock: Sendable {
         case .shares(let chart): chart.html
         case .pages(let newer, let older): Self.pages(newer, older)
         }
+    }
+
+    private static func cards(_ cards: [(path: PagePath, title: String, text: String)]) -> HTML {
+        let cards = cards.map { card -> HTML in
+            "<li><a href=\"\(card.path)\"><strong>\(card.title)</strong> <span>\(card.text)</span></a></li>\n"
+        }
+        return "<ul class=\"cards\">\(cards)</ul>\n"
     }
 
     private static func facts(_ facts: [(name: String, value: ConsoleText)]) -> HTML {
@@ -85,9 +100,14 @@ public struct ConsoleTable: Sendable {
     public var rows: [[ConsoleText]]
     /// The sentence without rows.
     public var empty: String
+    /// Whether each row is one line where the window is wide enough.
+    public var isDense: Bool
 
     /// A table.
-    public init(_ caption: String, columns: [String], rows: [[ConsoleText]], empty: String) {
+    public init(
+        _ caption: String, columns: [String], rows: [[ConsoleText]], empty: String, isDense: Bool = false
+    ) {
+        self.isDense = isDense
         self.caption = caption
         self.columns = columns
         self.rows = rows
@@ -98,7 +118,7 @@ public struct ConsoleTable: Sendable {
         if rows.isEmpty { return "<p class=\"hint\">\(empty)</p>\n" }
         let names = columns.map { "<th scope=\"col\">\(DisplayName($0).text)</th>" as HTML }
         return """
-            <table><caption>\(DisplayName(caption).text)</caption>
+            <table\(attribute: "class", isDense ? "dense" : nil)><caption>\(DisplayName(caption).text)</caption>
             <thead><tr>\(names)</tr></thead>
             <tbody>
             \(rows.map(row))</tbody></table>
@@ -107,11 +127,43 @@ public struct ConsoleTable: Sendable {
     }
 
     private func row(_ cells: [ConsoleText]) -> HTML {
+        if isDense {
+            let cells = cells.enumerated().map {
+                $0 == 0 ? "<th scope=\"row\">\($1.html)</th>" : "<td>\($1.html)</td>" as HTML
+            }
+            return "<tr>\(cells)</tr>\n"
+        }
         let cells = zip(columns, cells).enumerated().map { index, pair -> HTML in
             index == 0
                 ? "<th scope=\"row\" data-label=\"\(DisplayName(pair.0).text)\">\(pair.1.html)</th>"
                 : "<td data-label=\"\(DisplayName(pair.0).text)\">\(pair.1.html)</td>"
         }
         return "<tr>\(cells)</tr>\n"
+    }
+}
+
+/// A thing in a list, with what can be done with it.
+public struct ConsoleItem: Sendable {
+    /// Its name.
+    public var title: ConsoleText
+    /// What is known of it, a line each.
+    public var lines: [ConsoleText]
+    /// What can be done with it.
+    public var acts: [ConsoleAct]
+
+    /// A thing.
+    public init(_ title: ConsoleText, lines: [ConsoleText], acts: [ConsoleAct] = []) {
+        self.title = title
+        self.lines = lines
+        self.acts = acts
+    }
+
+    func html(_ form: FormState?) -> HTML {
+        let lines = lines.filter { !$0.isEmpty }.map { "<p class=\"sub\">\($0.html)</p>\n" as HTML }
+        return """
+            <li><div><p class="name"><strong>\(title.html)</strong></p>
+            \(lines)</div>\(acts.compactMap { act in form.map { act.html($0) } })</li>
+
+            """
     }
 }

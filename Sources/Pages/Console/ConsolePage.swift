@@ -5,6 +5,7 @@ public struct ConsolePage: HTMLPage {
     /// The sections of the console, in the order of the navigation.
     public enum Tab: String, CaseIterable, Sendable {
         case find = "Find"
+        case users = "Users"
         case now = "Now"
         case logins = "Logins"
         case clients = "Clients"
@@ -137,6 +138,7 @@ extension ConsolePage.Tab {
     public var path: PagePath {
         switch self {
         case .find: .console
+        case .users: .consoleUsers
         case .now: .consoleNow
         case .logins: .consoleLogins
         case .clients: .consoleClients
@@ -160,6 +162,8 @@ extension PagePath {
     public static let consoleFind = PagePath("/console/find")
     /// The users.
     public static let consoleUsers = PagePath("/console/users")
+    /// A user that is not there yet.
+    public static let consoleNewUser = PagePath("/console/new-user")
     /// What happens at present.
     public static let consoleNow = PagePath("/console/now")
     /// The logins with a phone.

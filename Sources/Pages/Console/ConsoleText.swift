@@ -73,6 +73,20 @@ public struct ConsoleText: Sendable, ExpressibleByStringInterpolation {
             pieces.append("<code>\(DisplayName(text, max: ConsoleText.lengthMax).text)</code>")
         }
 
+        /// Appends a secret whole, with a button that copies it.
+        public mutating func appendInterpolation(secret text: String) {
+            pieces.append(
+                """
+                <span class="secret"><code>\(text)</code> \
+                <button type="button" class="link" hidden data-copy>Copy</button></span>
+                """)
+        }
+
+        /// Appends a link to a page, with a word of the wire or an id as its text.
+        public mutating func appendInterpolation(link path: PagePath, code text: String) {
+            pieces.append("<a href=\"\(path)\"><code>\(DisplayName(text).text)</code></a>")
+        }
+
         /// Appends a time, in seconds since 1970. `console.js` adds how far it is from now.
         public mutating func appendInterpolation(time seconds: Int64) {
             let time = UTCTime(secondsSinceEpoch: seconds)

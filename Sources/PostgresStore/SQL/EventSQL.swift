@@ -107,9 +107,13 @@ enum EventSQL {
             """, cursor, limit)
     }
 
-    /// Erases the addresses that a user had.
-    static func forgetMailboxes(of userID: Identifier<User>) -> Statement {
-        Statement("UPDATE audit_events SET reason = NULL WHERE user_id = $1::uuid AND kind = 'email_changed'", userID)
+    /// Erases the addresses and the other values that a user had.
+    static func forgetValues(of userID: Identifier<User>) -> Statement {
+        Statement(
+            """
+            UPDATE audit_events SET reason = NULL
+            WHERE user_id = $1::uuid AND kind IN ('email_changed', 'user_changed')
+            """, userID)
     }
 
     /// Reads exactly that many of the oldest rows, because the trail has no index of time.

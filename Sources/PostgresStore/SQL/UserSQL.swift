@@ -80,7 +80,7 @@ enum UserSQL {
             \(selecting)
             WHERE username_key > $1::text AND ($2::text IS NULL OR username_key LIKE $3::text
                 OR lower(email COLLATE "C") LIKE lower($2::text COLLATE "C")
-                OR lower(names COLLATE "C") LIKE lower($2::text COLLATE "C"))
+                OR lower(names COLLATE "C") LIKE lower($2::text COLLATE "C") OR phone_number LIKE $2::text)
             ORDER BY username_key LIMIT $4::bigint
             """, key, pattern.text, pattern.key, limit)
     }

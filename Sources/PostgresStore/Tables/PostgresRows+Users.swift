@@ -32,7 +32,7 @@ extension PostgresRows {
 
     func deleteUser(_ id: Identifier<User>) {
         perform(UserSQL.delete(id))
-        perform(EventSQL.forgetMailboxes(of: id))
+        perform(EventSQL.forgetValues(of: id))
     }
 
     func userSources(of ids: [Identifier<User>]) -> Answer<[UserSources]> {

@@ -53,9 +53,9 @@ enum EventRow {
         VALUES (?, ?, ?, ?, ?, ?, ?)
         """)
 
-    /// Erases the addresses that a user had.
-    static let forgetMailboxes = Query(
-        "UPDATE audit_events SET reason = NULL WHERE user_id = ? AND kind = 'email_changed'")
+    /// Erases the addresses and the other values that a user had.
+    static let forgetValues = Query(
+        "UPDATE audit_events SET reason = NULL WHERE user_id = ? AND kind IN ('email_changed', 'user_changed')")
 
     /// Reads exactly that many of the oldest rows, because the trail has no index of time.
     static let deleteOld = Query(

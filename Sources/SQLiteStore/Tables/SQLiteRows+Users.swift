@@ -54,7 +54,7 @@ extension SQLiteRows {
     func deleteUser(_ id: Identifier<User>) {
         perform { (connection) throws(DatabaseError) in
             try connection.execute(UserRow.delete, id)
-            try connection.execute(EventRow.forgetMailboxes, id)
+            try connection.execute(EventRow.forgetValues, id)
         }
     }
 

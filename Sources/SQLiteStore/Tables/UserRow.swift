@@ -42,7 +42,7 @@ enum UserRow {
         SELECT \(columns) FROM users u
         WHERE u.username_key > ?1
             AND (?2 IS NULL OR u.username_key LIKE ?3 ESCAPE '\\' OR u.email LIKE ?2 ESCAPE '\\'
-                OR u.names LIKE ?2 ESCAPE '\\')
+                OR u.names LIKE ?2 ESCAPE '\\' OR u.phone_number LIKE ?2 ESCAPE '\\')
         ORDER BY u.username_key LIMIT ?4
         """)
 

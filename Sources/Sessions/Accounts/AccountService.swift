@@ -39,7 +39,8 @@ public final class AccountService: UseCase {
         let requirement = PresenceRequirement.ofChanges
         let isPresent = requirement.isMet(by: session, at: now)
         return try await update(.id(current.user.id), by: .session(session.id, beside: proof), at: now) { change in
-            let old = change.user.profile
+            let former = change.user
+            let old = former.profile
             var profile = old
             if let error = edit(&profile) ?? profile.problem { return .failure(error) }
             if !isPresent, !profile.reachesSame(as: old) {
@@ -49,7 +50,9 @@ public final class AccountService: UseCase {
             if profile != old {
                 change.user.profile = profile
                 change.events.append(
-                    AuditEvent(.userChanged, at: now, by: origin, userID: change.user.id, reason: "profile"))
+                    AuditEvent(
+                        .userChanged, at: now, by: origin, userID: change.user.id,
+                        reason: UserDifference(from: former, to: change.user)?.reason))
                 change.closeFormerAddresses(of: old, at: now, by: origin)
             }
             return .success(change.user)

@@ -48,21 +48,43 @@ extension Administration {
         try await inStore { () async throws(StoreError) in try await store.events(before: cursor, limit: limit) }
     }
 
+    /// How far the clocks of two nodes may differ, so that events are not quite in the order of their times.
+    private static let clockDifference = Duration.seconds(300)
+
+    /// A cursor for the events before a time, by a few reads: no event behind it is of an earlier time. Nil: the newest event.
+    public func eventCursor(before instant: Instant) async throws(ServiceError) -> Int64? {
+        let late = instant + Self.clockDifference
+        guard let newest = try await events(before: nil, limit: 1).first, newest.event.at >= late else { return nil }
+        var (low, high) = (Int64(0), newest.id)
+        while high - low > 1 {
+            let middle = low + (high - low) / 2
+            if let event = try await events(before: middle + 1, limit: 1).first, event.event.at >= late {
+                high = event.id
+            } else {
+                low = middle
+            }
+        }
+        return high
+    }
+
     /// The events that one step of a search reads.
     public static let readsMax = 20_000
 
     /// One step of a search through the audit trail, from the newest event to the oldest. It reads at most `reads` events, so
     /// that no search takes long.
     ///
+    /// - Parameter since: the time before which nothing is looked for, so that the search ends there.
     /// - Returns: up to `limit` events that match, and the cursor from which the search goes on; nil: the trail ends.
     public func searchEvents(
-        before cursor: Int64?, limit: Int, reads: Int = Administration.readsMax, matching isMatch: (AuditEvent) -> Bool
+        before cursor: Int64?, since: Instant? = nil, limit: Int, reads: Int = Administration.readsMax,
+        matching isMatch: (AuditEvent) -> Bool
     ) async throws(ServiceError) -> (events: [RecordedEvent], next: Int64?) {
         var (found, cursor, left) = ([RecordedEvent](), cursor, reads)
         while left > 0 {
             let step = min(left, 1000)
             let events = try await events(before: cursor, limit: step)
             for event in events {
+                if let since, event.event.at + Self.clockDifference < since { return (found, nil) }
                 cursor = event.id
                 if isMatch(event.event) { found.append(event) }
                 if found.count == limit { return (found, cursor) }

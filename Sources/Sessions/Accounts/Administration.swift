@@ -92,9 +92,12 @@ public final class Administration: UseCase {
             // The username that an admin gives is no placeholder.
             if user.username != change.user.username { user.isAnonymous = false }
             if user != change.user {
-                let old = change.user.profile
-                change.replaceUser(by: user, policy, AuditEvent(.userChanged, at: now, by: origin, userID: user.id))
-                change.closeFormerAddresses(of: old, at: now, by: origin)
+                let old = change.user
+                let event = AuditEvent(
+                    .userChanged, at: now, by: origin, userID: user.id,
+                    reason: UserDifference(from: old, to: user)?.reason)
+                change.replaceUser(by: user, policy, event)
+                change.closeFormerAddresses(of: old.profile, at: now, by: origin)
             }
             return .success(user)
         }.outcome

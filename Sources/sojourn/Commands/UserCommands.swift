@@ -68,7 +68,7 @@ enum UserCommands {
 
     static let list = Command.admin(
         ["user", "list"], "Lists users.", operands: ["[QUERY]"], options: Command.Option.page,
-        discussion: "QUERY is a part of the username, e-mail address or name.",
+        discussion: "QUERY is a part of the username, e-mail address, telephone number or name.",
         examples: ["sojourn user list", "sojourn user list @example.org --limit 200"],
         send: { connection, arguments async throws(Failure) in
             try await connection.send(

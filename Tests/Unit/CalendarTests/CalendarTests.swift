@@ -16,6 +16,18 @@ import Testing
         #expect(UTCTime(secondsSinceEpoch: seconds).rfc3339 == text)
     }
 
+    @Test("a text of a day is read, and what is no day is not")
+    func daysAreRead() {
+        for days in stride(from: Int64(-719_528), through: 2_932_896, by: 137) {
+            #expect(CivilDate.daysSinceEpoch(to: CivilDate(daysSinceEpoch: days).text) == days)
+        }
+        for text in [
+            "", "2026-1-31", "2026-02-29", "2026-13-01", "2026-00-10", "2026-01-00", "+026-01-01", "2026-01-31Z",
+        ] {
+            #expect(CivilDate.daysSinceEpoch(to: text) == nil, "\(text)")
+        }
+    }
+
     @Test("every day of 800 years follows the day before by the rule of leap years")
     func everyDay() {
         var date = CivilDate(daysSinceEpoch: -146_097)

@@ -6,15 +6,17 @@ struct ConsolePageTests {
     private static func page(_ text: String = "text") -> ConsolePage {
         let sentence: ConsoleText = """
             A \(text), a \(name: text), a \(code: text), a \(link: .console, text), at \(time: 1_800_000_000): \
-            \(badge: text, .good)
+            \(badge: text, .good), \(secret: text), \(link: .console, code: text)
             """
         let act = ConsoleAct(
             .consoleFind, "end", label: text, question: sentence,
             fields: [.text("reason", label: text), .hidden("x", text)],
-            button: text, isDestructive: true, curl: text, command: text)
+            button: text, isDestructive: true, commands: [text, text], isOpen: true)
         let fields: [ConsoleField] = [
             .text("a", label: text, value: text, hint: text), .secret("b", label: text),
             .lines("c", label: text, value: text), .check("d", label: text, isOn: true),
+            .day("g", label: text, value: text),
+            .boxes(label: text, [.check("h", label: text, word: text)], hint: text),
             .choice("e", label: text, [(value: text, label: text), (value: "other", label: text)], chosen: text),
             .hidden("f", text),
         ]
@@ -27,11 +29,17 @@ struct ConsolePageTests {
                 .section(text, [.text(sentence), .explanation([sentence]), .list([sentence, sentence])]),
                 .facts([(text, sentence)]),
                 .table(ConsoleTable(text, columns: [text, text], rows: [[sentence, sentence]], empty: text)),
+                .table(ConsoleTable(text, columns: [text], rows: [[sentence]], empty: text, isDense: true)),
+                .items([ConsoleItem(sentence, lines: [sentence], acts: [act])], empty: text),
+                .cards([(path: .console, title: text, text: text)]),
                 .acts([act, act]), .form(ConsoleForm(.consoleFind, fields: fields, button: text)),
-                .form(ConsoleForm(.consoleUsers, isQuery: true, fields: fields, button: text, isLine: true)),
+                .form(
+                    ConsoleForm(
+                        .consoleUsers, isQuery: true, fields: fields, button: text, isLine: true, more: fields)),
                 .editor(
                     ConsoleEditor(
-                        .consoleNewClient, groups: [ConsoleEditor.Group(text, fields)], save: text, preview: text)),
+                        .consoleNewClient, groups: [ConsoleEditor.Group(text, fields, summary: text)], save: text,
+                        preview: text)),
                 .code(text),
                 .lifetime(
                     LifetimeDrawing(start: 0, refreshed: 50, now: 60, idleEnd: 100, finalEnd: 200, ended: nil)),

@@ -8,7 +8,8 @@ extension ConsoleView {
         _ filter: BulkFilter, _ found: (records: [SessionRecord], next: Identifier<Session>?)?, isFirst: Bool
     ) -> ConsolePage {
         var blocks: [ConsoleBlock] = [.form(form(of: filter))]
-        let notice: (look: ConsoleLook, text: ConsoleText)? = filter.isReadable ? nil : (.bad, Self.durationHint)
+        let notice: (look: ConsoleLook, text: ConsoleText)? =
+            filter.isReadable ? nil : (.bad, "\(sentence: Self.durationHint)")
         if let found {
             blocks.append(table(found.records))
             if stay.may(.owner), !found.records.isEmpty { blocks.append(.acts([end(found.records, filter)])) }
@@ -75,7 +76,6 @@ extension ConsoleView {
             fields: [.hidden("sessions", ids.joined(separator: " "))]
                 + filter.pairs.map { ConsoleField.hidden($0.name, $0.value) },
             button: records.count == 1 ? "End this session" : "End these \(count)", isDestructive: true,
-            curl: curl(deleting: ids, below: "/sessions"),
-            command: Self.loop(over: ids, "sojourn session end $id"))
+            commands: [curl(deleting: ids, below: "/sessions"), Self.loop(over: ids, "sojourn session end $id")])
     }
 }

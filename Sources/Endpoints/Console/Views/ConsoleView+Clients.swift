@@ -6,29 +6,30 @@ internal import Sessions
 extension ConsoleView {
     /// The clients.
     func clients(_ clients: [Client]) -> ConsolePage {
-        let rows = clients.map { client -> [ConsoleText] in
-            [
-                "\(link: PagePath.consoleClients.appending(client.id), client.id)", "\(client.name ?? "")",
-                client.isPublic ? "public" : "\(client.authenticationMethod.rawValue)",
-                "\(client.grantTypes.map(ClientForm.label).joined(separator: ", "))",
-                client.offlineSessionIdle.map { "\(Self.span($0))" } ?? "as the settings",
-                client.dpop == .required ? "\(badge: "required", .plain)" : "", time(client.createdAt),
-            ]
-        }
-        let presets = ClientForm.presets.map { preset -> ConsoleText in
-            "\(link: PagePath("/console/new-client", ["preset": preset.name]), preset.label)"
-        }
+        let new: [ConsoleBlock] =
+            stay.may(.owner) ? [.section("New client", [Self.presetCards])] : []
         return page(
             .clients, "Clients", lead: "The apps, and the backends that ask for tokens.",
-            [
-                .table(
-                    ConsoleTable(
-                        "Clients",
-                        columns: [
-                            "Id", "Name", "Authentication", "Grants", "Rolling window", "Proof of a key", "Made",
-                        ],
-                        rows: rows, empty: "There is no client."))
-            ] + (stay.may(.owner) ? [.section("New client", [.list(presets)])] : []))
+            [.items(clients.map(item), empty: "There is no client.")] + new)
+    }
+
+    private static let presetCards = ConsoleBlock.cards(
+        ClientForm.presets.map { preset in
+            (PagePath("/console/new-client", ["preset": preset.name]), preset.label, preset.text)
+        })
+
+    private func item(_ client: Client) -> ConsoleItem {
+        let path = PagePath.consoleClients.appending(client.id)
+        let kind: ConsoleText =
+            client.isPublic ? "\(badge: "public", .plain)" : "\(badge: client.authenticationMethod.rawValue, .plain)"
+        let proof: ConsoleText = client.dpop == .required ? " \(badge: "proof of a key", .good)" : ""
+        let id: ConsoleText = client.name == nil ? "" : " \(code: client.id)"
+        let window: ConsoleText =
+            client.offlineSessionIdle.map { "rolling window of \(Self.span($0)) · " } ?? ""
+        let grants = client.grantTypes.map(ClientForm.label).joined(separator: ", ")
+        return ConsoleItem(
+            "\(link: path, client.name ?? client.id)\(id) \(kind)\(proof)",
+            lines: ["\(grants.isEmpty ? "no grant" : grants) · \(window)made \(time(client.createdAt))"])
     }
 
     /// A client.
@@ -37,19 +38,13 @@ extension ConsoleView {
         notice: (look: ConsoleLook, text: ConsoleText)? = nil
     ) -> ConsolePage {
         let path = PagePath.consoleClients.appending(client.id)
-        var blocks: [ConsoleBlock] = [.facts(facts(client))]
+        var blocks: [ConsoleBlock] = [.facts(facts(client)), .acts(acts(on: client, path))]
         if let preview { blocks.append(call(preview)) }
         if stay.may(.owner) {
-            blocks.append(.acts(acts(on: client, path)))
-            blocks.append(
-                .section(
-                    "Change",
-                    [
-                        .editor(
-                            ConsoleEditor(
-                                path, groups: groups(form, [FormMark(ClientForm.members(of: client)).field]),
-                                save: "Save", preview: "Show the call"))
-                    ]))
+            let mark = FormMark(ClientForm.members(of: client)).field
+            let editor = ConsoleEditor(
+                path, groups: groups(form, nil, [mark]), save: "Save", preview: "Show the call")
+            blocks.append(.section("Change", [.editor(editor)]))
         }
         if !client.hostedLogin.redirectURIs.isEmpty { blocks.append(redirectTest(client, path)) }
         blocks.append(snippets(client))
@@ -58,28 +53,19 @@ extension ConsoleView {
 
     /// A form for a client that is not there yet; without a form, the choice of one.
     func newClient(
-        _ form: ClientForm?, id: String, preview: ConsoleCall? = nil,
+        _ preset: ClientPreset?, _ form: ClientForm?, id: String, preview: ConsoleCall? = nil,
         notice: (look: ConsoleLook, text: ConsoleText)? = nil
     ) -> ConsolePage {
-        guard let form else {
-            return page(
-                .clients, "New client",
-                [
-                    .list(
-                        ClientForm.presets.map {
-                            "\(link: PagePath("/console/new-client", ["preset": $0.name]), $0.label)"
-                        })
-                ])
-        }
-        var blocks: [ConsoleBlock] = []
-        if let preview { blocks.append(call(preview)) }
-        let name = ConsoleField.text("client_id", label: "Id (client_id), which never changes", value: id)
-        blocks.append(
-            .editor(
-                ConsoleEditor(
-                    .consoleNewClient, groups: groups(form, [name]), save: "Make the client", preview: "Show the call")
-            ))
-        return page(.clients, "New client", notice: notice, blocks)
+        guard let form else { return page(.clients, "New client", [Self.presetCards]) }
+        let own: [ConsoleField] = [
+            .text("client_id", label: "Id", value: id, hint: "It never changes. For example shop-ios"),
+            .hidden("preset", preset?.name ?? ""),
+        ]
+        let editor = ConsoleEditor(
+            .consoleNewClient, groups: groups(form, preset, own), save: "Make the client", preview: "Show the call")
+        return page(
+            .clients, "New client", lead: preset.map { "\(sentence: $0.label). \(sentence: $0.text)" }, notice: notice,
+            (preview.map { [call($0)] } ?? []) + [.editor(editor)])
     }
 
     /// The page that shows the secret of a new client.
@@ -91,7 +77,7 @@ extension ConsoleView {
 
     /// The sentence that shows the secret of a client.
     static func newSecret(_ secret: String) -> (look: ConsoleLook, text: ConsoleText) {
-        (.good, "This is the secret of the client. It is shown this once: \(code: secret)")
+        (.good, "This is the secret of the client. It is shown this once: \(secret: secret)")
     }
 
     private func call(_ call: ConsoleCall) -> ConsoleBlock {
@@ -112,45 +98,89 @@ extension ConsoleView {
         ]
     }
 
-    /// The groups of the form. The name is first, and `own` fields follow it.
-    private func groups(_ form: ClientForm, _ own: [ConsoleField]) -> [ConsoleEditor.Group] {
+    /// The groups of the form: first what matters for this client, with the name in front and `own` fields behind it, and then all
+    /// else, folded.
+    private func groups(
+        _ form: ClientForm, _ preset: ClientPreset?, _ own: [ConsoleField]
+    ) -> [ConsoleEditor.Group] {
+        let essential = form.essential(preset)
+        func fields(_ members: [ClientForm.Member]) -> [ConsoleField] {
+            members.flatMap { field($0, form, preset?.examples[$0.name]) }
+        }
+        var first = fields(ClientForm.members.filter { essential.contains($0.name) })
+        first.insert(contentsOf: own, at: 1)
+        let chosen = Client.GrantType.allCases.filter { form.grants.contains($0.rawValue) }.map(ClientForm.label)
         let grants = Client.GrantType.allCases.map { grant in
             ConsoleField.check(
                 "grant_types.\(grant.rawValue)", label: ClientForm.label(of: grant),
                 isOn: form.grants.contains(grant.rawValue), word: grant.rawValue)
         }
-        var groups = ClientForm.groups.map { group in
-            ConsoleEditor.Group(group.title, group.members.map { field($0, form) })
+        let rest = ClientForm.groups.compactMap { group -> ConsoleEditor.Group? in
+            let members = group.members.filter { !essential.contains($0.name) }
+            let count = Self.counted("\(members.count)", "more field")
+            return members.isEmpty
+                ? nil : ConsoleEditor.Group(group.title, fields(members), summary: "\(count), as by default")
         }
-        groups[0].fields.insert(contentsOf: own, at: 1)
-        groups.insert(ConsoleEditor.Group("Grants", grants), at: 1)
-        return groups
+        return [
+            ConsoleEditor.Group("App", first),
+            ConsoleEditor.Group("Grants", grants, summary: chosen.isEmpty ? "none" : chosen.joined(separator: ", ")),
+        ] + rest
     }
 
-    private func field(_ member: ClientForm.Member, _ form: ClientForm) -> ConsoleField {
+    private func field(_ member: ClientForm.Member, _ form: ClientForm, _ example: String?) -> [ConsoleField] {
         let (name, kind, label) = member
         let value = form.texts[name] ?? ""
-        return switch kind {
-        case .text: .text(name, label: label, value: value)
+        let hint = example.map { "For example \($0)" }
+        switch kind {
+        case .text: return [.text(name, label: label, value: value, hint: hint)]
         case .duration:
-            .text(name, label: label, value: value, hint: "14d, 12h or seconds; empty: as the settings say.")
-        case .list: .lines(name, label: label, value: value)
-        case .json: .lines(name, label: label, value: value)
-        case .flag: .check(name, label: label, isOn: value == "1")
+            return [.text(name, label: label, value: value, hint: "14d, 12h or 90m; empty: as the settings say.")]
+        case .list: return [.lines(name, label: label, value: value, hint: hint ?? "One on each line.")]
+        case .json: return [.lines(name, label: label, value: value, hint: hint)]
+        case .flag: return [.check(name, label: label, isOn: value == "1")]
         case .word(let words):
-            .choice(
-                name, label: label,
-                words.map { (value: $0, label: $0.isEmpty ? "as that of access tokens" : $0) }, chosen: value)
+            return [
+                .choice(
+                    name, label: label,
+                    words.map { (value: $0, label: $0.isEmpty ? "as that of access tokens" : $0) }, chosen: value)
+            ]
+        case .methods: return methods(name, label, value.split(separator: "\n").map(String.init))
+        }
+    }
+
+    /// A box for each way to log in: those without a provider, those of the configured providers, and others that the client has.
+    private func methods(_ name: String, _ label: String, _ chosen: [String]) -> [ConsoleField] {
+        let providers = endpoints.identityVerifier?.redirectProviders.map(\.name) ?? []
+        var words = Client.LoginMethod.withoutProviders.map(\.rawValue)
+        words += providers.map { Client.LoginMethod.provider($0).rawValue }
+        words += chosen.filter { !words.contains($0) }
+        let boxes = words.map { word in
+            ConsoleField.check("\(name).\(word)", label: Self.way(word), isOn: chosen.contains(word))
+        }
+        return [
+            .hidden(ClientForm.offered(name), words.joined(separator: " ")),
+            .boxes(label: label, boxes, hint: "None ticked: every way."),
+        ]
+    }
+
+    private static func way(_ word: String) -> String {
+        guard let method = Client.LoginMethod(rawValue: word) else { return word }
+        return switch method {
+        case .password: "password"
+        case .passkey: "passkey"
+        case .phone: "phone, which lets another device in"
+        case .anonymous: "none: an anonymous user"
+        case .invitation: "invitation of an admin"
+        case .provider(let name): "identity provider \(name)"
         }
     }
 
     private func acts(on client: Client, _ path: PagePath) -> [ConsoleAct] {
-        let url = "/clients/\(PercentEncoding.encode(client.id))"
-        var acts: [ConsoleAct] = []
+        var acts: [ConsoleAct?] = []
         if client.authenticationMethod.hasSecret {
             acts.append(
-                ConsoleAct(
-                    path, "rotate-secret", label: "New secret",
+                act(
+                    .rotateSecret, on: client, path, label: "New secret",
                     question: """
                         Make a new secret for \(name: client.id)? The old one is refused at once, and so are the tokens that the \
                         client got for itself, unless you give it some more time.
@@ -158,19 +188,33 @@ extension ConsoleView {
                     fields: [
                         .text(
                             "secret_overlap", label: "Time for the old one", value: "",
-                            hint: "7d, 12h or seconds, at most 30d; empty: none.")
+                            hint: "7d, 12h or 90m, at most 30d; empty: none.")
                     ],
-                    button: "Make a new secret", isDestructive: true,
-                    curl: curl(ConsoleCall(method: .patch, path: url, body: ["rotate_secret": .bool(true)])),
-                    command: "sojourn client update --rotate-secret \(Self.operands(client.id))"))
+                    button: "Make a new secret",
+                    command: { body, id in
+                        let overlap = body["secret_overlap"]?.integer.map {
+                            " --secret-overlap \(Self.short(.seconds($0)))"
+                        }
+                        return "sojourn client update --rotate-secret\(overlap ?? "") \(id)"
+                    }))
         }
         acts.append(
-            ConsoleAct(
-                path, "delete", label: "Delete this client",
+            act(
+                .delete, on: client, path, label: "Delete this client",
                 question: "Delete the client \(name: client.id) and end all its sessions? They cannot be brought back.",
-                button: "Delete \(DisplayedName.cut(client.id))", isDestructive: true, curl: curl(.delete, url),
-                command: "sojourn client delete --yes \(Self.operands(client.id))"))
-        return acts
+                button: "Delete \(DisplayedName.cut(client.id))", command: { "sojourn client delete --yes \($1)" }))
+        return acts.compactMap(\.self)
+    }
+
+    private func act(
+        _ act: ClientAct, on client: Client, _ path: PagePath, label: String, question: ConsoleText,
+        fields: [ConsoleField] = [], button: String,
+        command: @Sendable ([String: JSONValue], _ operand: String) -> String
+    ) -> ConsoleAct? {
+        self.act(
+            path, act.rawValue, label: label, question: question, fields: fields, button: button, isDestructive: true,
+            command: { command($0.body ?? [:], Self.operands(client.id)) },
+            making: { values throws(ConsoleRefusal) in try act.call(on: client.id, values) })
     }
 
     // MARK: For developers

@@ -40,7 +40,7 @@ extension ConsoleView {
                                 ]
                             }, empty: "No webhook is configured, or none was ever looked after."))
                 ]),
-            .acts(stay.may(.support) ? webhooks.map { test(of: $0.name) } : []),
+            .acts(webhooks.compactMap { test(of: $0.name) }),
             .section(
                 "Logout tokens",
                 [
@@ -61,14 +61,12 @@ extension ConsoleView {
                 ]),
             .section("Security events", streams(deliveries.streams)),
         ]
-        if stay.may(.support), deliveries.isFailing {
-            blocks.append(
-                .acts([
-                    ConsoleAct(
-                        .consoleDeliveries, "retry", label: "Try again now",
-                        question: "Try everything that has failed at this node again, without waiting any longer?",
-                        button: "Try again now", curl: curl(Self.retry), command: "sojourn webhook retry")
-                ]))
+        if deliveries.isFailing {
+            let retry = act(
+                .consoleDeliveries, "retry", label: "Try again now",
+                question: "Try everything that has failed at this node again, without waiting any longer?",
+                button: "Try again now", command: { _ in "sojourn webhook retry" }, making: { _ in Self.retry })
+            blocks.append(.acts([retry].compactMap(\.self)))
         }
         return page(
             .deliveries, "Deliveries",
@@ -80,12 +78,12 @@ extension ConsoleView {
         ConsoleCall(method: .post, path: "/webhooks/\(PercentEncoding.encode(name))/test")
     }
 
-    private func test(of name: String) -> ConsoleAct {
-        ConsoleAct(
+    private func test(of name: String) -> ConsoleAct? {
+        act(
             .consoleDeliveries, "webhook-test", label: "Test \(name)",
             question: "Send a signed test message to \(name: name)? It comes before all events that wait, and once.",
-            fields: [.hidden("webhook", name)], button: "Test \(name)", curl: curl(Self.testCall(name)),
-            command: "sojourn webhook test \(Self.operands(name))")
+            fields: [.hidden("webhook", name)], button: "Test \(name)",
+            command: { _ in "sojourn webhook test \(Self.operands(name))" }, making: { _ in Self.testCall(name) })
     }
 
     /// What came of a test message, by the answer of the call.

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import JSON
 internal import Pages
 internal import Sessions
 
@@ -8,7 +9,8 @@ extension ConsoleView {
         _ events: [RecordedEvent], names: UserNames, _ filter: EventFilter, next: Int64?, isFirst: Bool,
         isUserUnknown: Bool = false
     ) -> ConsolePage {
-        let more = next.map { Self.path(of: filter, before: $0) }
+        let first = isFirst ? nil : EventFilter.path(.consoleEvents, of: filter, before: nil)
+        let more = next.map { EventFilter.path(.consoleEvents, of: filter, before: $0) }
         var blocks: [ConsoleBlock] = [
             .form(Self.form(of: filter)), self.events(events, names: names, empty: "No event here matches."),
         ]
@@ -16,42 +18,100 @@ extension ConsoleView {
             blocks.append(
                 .text(
                     "Older events were not looked at yet, so that no search takes long. \(link: more, "Look further")"))
-            blocks.append(.pages(newer: isFirst ? nil : Self.path(of: filter, before: nil), older: nil))
+            blocks.append(.pages(newer: first, older: nil))
         } else {
-            blocks.append(.pages(newer: isFirst ? nil : Self.path(of: filter, before: nil), older: more))
+            blocks.append(.pages(newer: first, older: more))
         }
-        let file = Self.path(of: filter, before: nil).text.replacing("/console/events", with: "/console/events.jsonl")
-        if let file = PagePath(checking: file) {
-            let (most, read) = (Endpoints.exportMax, Administration.readsMax)
-            let limit = "at most \(most) events; a filter looks at the newest \(read)."
-            blocks.append(.text("\(link: file, "Save as a file (JSON lines)"): \(sentence: limit)"))
-        }
+        let (lines, table) = (
+            EventFilter.path(PagePath("/console/events.jsonl"), of: filter, before: nil),
+            EventFilter.path(PagePath("/console/events.csv"), of: filter, before: nil)
+        )
+        let (most, read) = (Endpoints.exportMax, Administration.readsMax)
+        let limit = "at most \(most) events; a filter looks at the newest \(read), or at those up to its last day."
+        blocks.append(.text("Save as a file: \(link: table, "CSV"), \(link: lines, "JSON lines"): \(sentence: limit)"))
         return page(
             .events, "Events", lead: "What has happened, the newest first.",
             notice: isUserUnknown ? (.bad, "No user has the name or id \(name: filter.user ?? "").") : nil, blocks)
-    }
-
-    private static func path(of filter: EventFilter, before cursor: Int64?) -> PagePath {
-        let pairs = filter.pairs + (cursor.map { [(name: "cursor", value: "\($0)")] } ?? [])
-        let query = pairs.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }.joined(separator: "&")
-        return PagePath(checking: "/console/events" + (query.isEmpty ? "" : "?" + query)) ?? PagePath("/console/events")
     }
 
     private static func form(of filter: EventFilter) -> ConsoleForm {
         let kinds =
             [(value: "", label: "any")]
             + AuditEvent.Kind.allCases.map { (value: $0.rawValue, label: plain($0.rawValue)) }
+        let kind = filter.kind?.lowercased().replacing(" ", with: "_")
         return ConsoleForm(
-            PagePath("/console/events"), isQuery: true,
+            .consoleEvents, isQuery: true,
             fields: [
-                .choice("kind", label: "Event", kinds, chosen: filter.kind ?? ""),
                 .text("user", label: "User: username, e-mail or id", value: filter.user ?? ""),
-                .text("session", label: "Session id", value: filter.session ?? ""),
-                .text("client", label: "App", value: filter.client ?? ""),
-                .text("device", label: "Device id", value: filter.device ?? ""),
-                .text("request", label: "Request id", value: filter.request ?? ""),
+                .choice("kind", label: "Event", kinds, chosen: kind ?? ""),
+                .day("from", label: "First day (UTC)", value: filter.from ?? ""),
+                .day("until", label: "Last day (UTC)", value: filter.until ?? ""),
+            ], button: "Filter", isLine: true,
+            more: [
                 .text("actor", label: "By", value: filter.actor ?? ""),
+                .text("address", label: "From: address or place", value: filter.address ?? ""),
                 .text("reason", label: "Reason", value: filter.reason ?? ""),
-            ], button: "Filter", isLine: true)
+                .text("client", label: "App", value: filter.client ?? ""),
+                .text("device", label: "Device", value: filter.device ?? ""),
+                .text("session", label: "Session", value: filter.session ?? ""),
+                .text("request", label: "Request", value: filter.request ?? ""),
+            ])
+    }
+
+    /// The usernames of users, by id.
+    typealias UserNames = [Identifier<User>: String]
+
+    /// A table of events, a line each. A user without a name in `names` was deleted.
+    func events(_ events: [RecordedEvent], names: UserNames, empty: String = "Nothing.") -> ConsoleBlock {
+        let rows = events.map { recorded -> [ConsoleText] in
+            let event = recorded.event
+            let user: ConsoleText =
+                event.userID.map { id in
+                    let name = names[id].map { $0.isEmpty ? "–" : $0 } ?? "a deleted user"
+                    return "\(link: Self.path(ofUser: id), name)"
+                } ?? ""
+            let request: ConsoleText =
+                event.requestID.map { id in
+                    let path = PagePath("/console/events", ["request": id])
+                    return "\(link: path, code: String(id.suffix(Self.shownDigits)))"
+                } ?? ""
+            return [
+                "\(Self.plain(event.kind.rawValue))", time(event.at), user, about(event), "\(actor(of: event))",
+                from(event.remoteAddress), request,
+            ]
+        }
+        return .table(
+            ConsoleTable(
+                "Events", columns: ["Event", "When", "User", "About", "By", "From", "Request"], rows: rows,
+                empty: empty, isDense: true))
+    }
+
+    /// The reason, the session, the app and the device of an event.
+    private func about(_ event: AuditEvent) -> ConsoleText {
+        var parts: [ConsoleText] = []
+        if event.kind == .userChanged, let difference = event.reason.flatMap(UserDifference.init(reason:)) {
+            parts += difference.members.sorted { $0.key < $1.key }.map { name, values in
+                "\(name): \(Self.text(values.old)) → \(Self.text(values.new))"
+            }
+        } else if event.kind == .emailChanged, let change = event.reason.flatMap(EmailChange.init(reason:)) {
+            parts.append("\(change.old ?? "–") → \(change.new ?? "–")")
+        } else if let reason = event.reason {
+            parts.append("\(reason)")
+        }
+        if let id = event.clientID { parts.append("\(id)") }
+        if let id = event.deviceID { parts.append("\(id)") }
+        if let id = event.sessionID {
+            parts.append("\(link: Self.path(ofSession: id), code: String(id.description.prefix(Self.shownDigits)))")
+        }
+        return .joined(parts)
+    }
+
+    /// A value of a member as an admin reads it.
+    private static func text(_ value: JSONValue) -> String {
+        switch value {
+        case .null: "–"
+        case .string(let text): text
+        default: value.compactText ?? ""
+        }
     }
 }

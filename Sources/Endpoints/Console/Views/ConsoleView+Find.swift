@@ -7,16 +7,23 @@ extension ConsoleView {
     static let rowsMax = 50
 
     /// The search field, and where else to look for what was not found.
-    func find(lookedFor text: String? = nil) -> ConsolePage {
+    func find(lookedFor text: String? = nil, _ users: [User] = []) -> ConsolePage {
         var blocks: [ConsoleBlock] = [searchField(text ?? "", isFocused: text == nil)]
+        if let text, !users.isEmpty {
+            blocks.append(table(users))
+            blocks.append(.section("Look further", [.list(furtherPlaces(text))]))
+            let count = users.count == Self.rowsMax ? "\(users.count) or more users" : "\(users.count) users"
+            return page(.find, "Find", notice: (.plain, "\(sentence: count) are like \(name: text)."), blocks)
+        }
         if let text {
             if !text.isEmpty { blocks.append(.section("Look further", [.list(furtherPlaces(text))])) }
         } else {
             blocks.append(
                 .text(
                     """
-                    Paste what you have: a username or an e-mail address, the id of a user, a session, a login, a client or a \
-                    key, the id of a request or a device from a log, or a token: the console says what it is.
+                    Paste what you have: a username or its beginning, an e-mail address, a telephone number, the id of a user, \
+                    a session, a login, a client or a key, the id of a request or a device from a log, or a token: the console \
+                    says what it is.
                     """))
         }
         return page(
@@ -35,7 +42,7 @@ extension ConsoleView {
             ConsoleForm(
                 .consoleFind,
                 fields: [
-                    .text("q", label: "Username, e-mail, id, or a token", value: text, isFocused: isFocused)
+                    .text("q", label: "Username, e-mail, telephone, id, or a token", value: text, isFocused: isFocused)
                 ], button: "Find",
                 isLine: true))
     }
@@ -43,7 +50,7 @@ extension ConsoleView {
     /// The searches that read many rows, so that they are asked for.
     private func furtherPlaces(_ text: String) -> [ConsoleText] {
         [
-            "\(link: PagePath("/console/users", ["q": text]), "Users with this in their name or address")",
+            "\(link: PagePath("/console/users", ["q": text]), "Users with this in their name, address or number")",
             "\(link: PagePath("/console/events", ["request": text]), "Events of a request with this id")",
             "\(link: PagePath("/console/events", ["device": text]), "Events of a device with this id")",
         ]
@@ -51,33 +58,42 @@ extension ConsoleView {
 
     /// A list of users.
     func users(_ users: Page<User>, matching text: String, isFirst: Bool) -> ConsolePage {
-        let rows = users.items.map { user -> [ConsoleText] in
-            [
-                Self.link(user.id, user.username), "\(user.profile.displayName ?? "")",
-                "\(user.profile.email ?? "")", time(user.createdAt),
-                user.loginRefusal == nil ? "" : "\(badge: "logins disabled", .bad)",
-            ]
-        }
+        let new: [ConsoleBlock] =
+            stay.may(ConsoleCall(method: .post, path: "/users"), endpoints)
+            ? [.text("\(link: .consoleNewUser, "New user")")] : []
         let first = PagePath("/console/users", ["q": text])
         return page(
-            .find, "Users",
-            [
+            .users, "Users",
+            new + [
                 .form(
                     ConsoleForm(
                         .consoleUsers, isQuery: true,
-                        fields: [.text("q", label: "Part of a username, name or address", value: text)],
+                        fields: [
+                            .text("q", label: "Part of a username, name, address or telephone number", value: text)
+                        ],
                         button: "Search",
                         isLine: true)),
-                .table(
-                    ConsoleTable(
-                        "Users", columns: ["Username", "Name", "E-mail", "Created", "State"], rows: rows,
-                        empty: "No user has this in the name or address.")),
+                table(users.items),
                 .pages(
                     newer: isFirst ? nil : first,
                     older: users.nextCursor.map {
                         PagePath("/console/users", ["q": text, "cursor": QueryParameters.cursor(at: $0)])
                     }),
             ])
+    }
+
+    private func table(_ users: [User]) -> ConsoleBlock {
+        let rows = users.map { user -> [ConsoleText] in
+            [
+                Self.link(user.id, user.username), "\(user.profile.displayName ?? "")", "\(user.profile.email ?? "")",
+                "\(user.profile.phoneNumber ?? "")", time(user.createdAt),
+                user.loginRefusal == nil ? "" : "\(badge: "logins disabled", .bad)",
+            ]
+        }
+        return .table(
+            ConsoleTable(
+                "Users", columns: ["Username", "Name", "E-mail", "Telephone", "Created", "State"], rows: rows,
+                empty: "No user has this in the name, address or number."))
     }
 
     // MARK: A pasted token

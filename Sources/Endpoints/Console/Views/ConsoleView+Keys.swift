@@ -9,132 +9,156 @@ extension ConsoleView {
     func keys(
         _ signing: [StoredSigningKey], _ admin: [AdminKey], _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) -> ConsolePage {
-        let mayChange = stay.may(.owner)
-        return page(
+        page(
             .keys, "Keys", notice: notice,
             [
+                .section(
+                    "Admin keys",
+                    [
+                        .text("Each opens the admin API and this console, as far as its scope reaches."),
+                        .acts([creation].compactMap(\.self)),
+                        .items(admin.map(item), empty: "There is none."),
+                    ]),
                 .section(
                     "Signing keys",
                     [
                         .text("They sign tokens. A new key is published a day before it signs, and rotated by itself."),
-                        .table(
-                            ConsoleTable(
-                                "Signing keys",
-                                columns: ["Key", "Algorithm", "Made", "Signs from", "Published until", "State"],
-                                rows: signing.map(row), empty: "There is none.")),
-                        .acts(mayChange ? [rotation] + signing.map(withdrawal) : []),
-                    ]),
-                .section(
-                    "Admin keys",
-                    [
-                        .table(
-                            ConsoleTable(
-                                "Admin keys", columns: ["Name", "Id", "Scope", "Made", "Ends", "Last used"],
-                                rows: admin.map(row), empty: "There is none.")),
-                        .acts(mayChange ? [creation] + admin.map(deletion) : []),
+                        .acts([rotation].compactMap(\.self)),
+                        .items(signing.map(item), empty: "There is none."),
                     ]),
             ])
     }
 
     /// The sentence that shows a new admin key.
     static func newKey(_ secret: String) -> (look: ConsoleLook, text: ConsoleText) {
-        (.good, "This is the new admin key. It is shown this once: \(code: secret)")
+        (.good, "This is the new admin key. It is shown this once: \(secret: secret)")
     }
 
-    /// The call that a form of the page makes, and the word for what was done.
-    static func keyCall(_ form: FormParameters) -> (call: ConsoleCall, word: String)? {
-        let key = PercentEncoding.encode(form.value("key") ?? "")
-        switch form["act"] {
+    /// The call that a form of the page makes, and the word for what was done; nil: the form has no such act.
+    static func keyCall(_ act: String?) -> (making: CallMaking, word: String)? {
+        switch act {
         case "rotate":
-            let body: [String: JSONValue] = ["immediately": .bool(form["immediately"] == "1")]
-            return (ConsoleCall(method: .post, path: "/keys/rotate", body: body), "rotated")
-        case "withdraw": return (ConsoleCall(method: .delete, path: "/keys/\(key)"), "deleted")
-        case "delete": return (ConsoleCall(method: .delete, path: "/admin-keys/\(key)"), "deleted")
-        case "create":
-            var body: [String: JSONValue] = ["name": .string(form["name"] ?? "")]
-            if let scope = form.value("scope") { body["scope"] = .string(scope) }
-            if let text = form.value("expires_in") {
-                guard let seconds = seconds(text) else { return nil }
-                body["expires_in"] = .integer(seconds)
-            }
-            return (ConsoleCall(method: .post, path: "/admin-keys", body: body), "created")
-        default: return nil
+            (
+                { values in
+                    let body: [String: JSONValue] = ["immediately": .bool(values.isOn("immediately"))]
+                    return ConsoleCall(method: .post, path: "/keys/rotate", body: body)
+                }, "rotated"
+            )
+        case "withdraw":
+            (
+                { values in
+                    ConsoleCall(method: .delete, path: "/keys/\(PercentEncoding.encode(values["key"] ?? ""))")
+                }, "deleted"
+            )
+        case "delete":
+            (
+                { values in
+                    ConsoleCall(method: .delete, path: "/admin-keys/\(PercentEncoding.encode(values["key"] ?? ""))")
+                }, "deleted"
+            )
+        case "create": (newAdminKey, "created")
+        default: nil
         }
     }
 
-    private func row(_ key: StoredSigningKey) -> [ConsoleText] {
+    private static func newAdminKey(_ values: FormValues) throws(ConsoleRefusal) -> ConsoleCall {
+        var body: [String: JSONValue] = ["name": .string(values["name"] ?? "")]
+        if let scope = values["scope"] { body["scope"] = .string(scope) }
+        body["expires_in"] = try values.seconds("expires_in", label: "Ends after")
+        return ConsoleCall(method: .post, path: "/admin-keys", body: body)
+    }
+
+    private func item(_ key: StoredSigningKey) -> ConsoleItem {
         let state: ConsoleText =
             key.retiredAt != nil
             ? "\(badge: "verifies old tokens", .plain)"
-            : now < key.activeFrom ? "\(badge: "published", .plain)" : "\(badge: "signs", .good)"
-        return [
-            "\(code: key.id)", "\(key.algorithm)", time(key.createdAt), time(key.activeFrom),
-            key.retiredAt.map { time($0) } ?? "", state,
-        ]
+            : now < key.activeFrom ? "\(badge: "published, signs next", .plain)" : "\(badge: "signs", .good)"
+        let end: ConsoleText = key.retiredAt.map { " · published until \(time($0))" } ?? ""
+        return ConsoleItem(
+            "\(code: key.id) \(state)",
+            lines: ["\(key.algorithm) · made \(time(key.createdAt)) · signs from \(time(key.activeFrom))\(end)"],
+            acts: [withdrawal(key)].compactMap(\.self))
     }
 
-    private func row(_ key: AdminKey) -> [ConsoleText] {
-        let name: ConsoleText = key.id == stay.key.id ? "\(key.name) \(badge: "yours", .plain)" : "\(key.name)"
-        return [
-            name, "\(code: key.id)", "\(key.scope.rawValue)", time(key.createdAt),
-            key.expiresAt.map { now < $0 ? time($0) : "\(time($0)) \(badge: "ended", .bad)" } ?? "never",
-            key.lastUsedAt.map { time($0) } ?? "never",
-        ]
+    private func item(_ key: AdminKey) -> ConsoleItem {
+        let yours: ConsoleText = key.id == stay.key.id ? " \(badge: "yours", .good)" : ""
+        let end: ConsoleText =
+            key.expiresAt.map { now < $0 ? "ends \(time($0))" : "\(badge: "ended", .bad) \(time($0))" } ?? "never ends"
+        let use: ConsoleText = key.lastUsedAt.map { "last used \(time($0))" } ?? "never used"
+        return ConsoleItem(
+            "\(key.name) \(badge: key.scope.rawValue, .plain)\(yours)",
+            lines: ["\(code: key.id) · made \(time(key.createdAt)) · \(end) · \(use)"],
+            acts: [deletion(key)].compactMap(\.self))
     }
 
-    private var rotation: ConsoleAct {
-        let call = ConsoleCall(method: .post, path: "/keys/rotate", body: ["immediately": .bool(false)])
-        return ConsoleAct(
-            .consoleKeys, "rotate", label: "New signing key",
+    private func act(
+        _ name: String, label: String, question: ConsoleText, fields: [ConsoleField], button: String,
+        isDestructive: Bool = false, command: @Sendable ([String: JSONValue]) -> String
+    ) -> ConsoleAct? {
+        guard let making = Self.keyCall(name)?.making else { return nil }
+        return act(
+            .consoleKeys, name, label: label, question: question, fields: fields, button: button,
+            isDestructive: isDestructive, command: { command($0.body ?? [:]) }, making: making)
+    }
+
+    private var rotation: ConsoleAct? {
+        act(
+            "rotate", label: "New signing key",
             question: "Make a new signing key? It signs a day later, when every verifier has it.",
             fields: [
                 .check("immediately", label: "Sign with it at once: verifiers that have not read the key set refuse it")
             ],
-            button: "Make the key", curl: curl(call), command: "sojourn key rotate")
+            button: "Make the signing key",
+            command: { "sojourn key rotate\($0["immediately"]?.bool == true ? " --immediately" : "")" })
     }
 
-    private func withdrawal(_ key: StoredSigningKey) -> ConsoleAct {
-        ConsoleAct(
-            .consoleKeys, "withdraw", label: "Withdraw \(key.id.prefix(8))",
+    private func withdrawal(_ key: StoredSigningKey) -> ConsoleAct? {
+        act(
+            "withdraw", label: "Withdraw \(key.id.prefix(8))",
             question: """
                 Withdraw the signing key \(name: key.id)? Every access token that it has signed is refused from then on; apps get \
                 new ones by a refresh.
                 """,
-            fields: [.hidden("key", key.id)], button: "Withdraw \(key.id.prefix(8))…", isDestructive: true,
-            curl: curl(.delete, "/keys/\(key.id)"), command: "sojourn key withdraw \(Self.operands(key.id))")
+            fields: [.hidden("key", key.id)], button: "Withdraw \(key.id.prefix(8))", isDestructive: true,
+            command: { _ in "sojourn key withdraw \(Self.operands(key.id))" })
     }
 
-    private var creation: ConsoleAct {
-        let body: [String: JSONValue] = [
-            "name": .string("…"), "scope": .string("read"), "expires_in": .integer(7_776_000),
-        ]
-        return ConsoleAct(
-            .consoleKeys, "create", label: "New admin key", question: "Make an admin key? It is shown once.",
+    private var creation: ConsoleAct? {
+        act(
+            "create", label: "New admin key", question: "Make an admin key? It is shown once.",
             fields: [
                 .text("name", label: "Name: who will use it, and for what"),
                 .choice(
                     "scope", label: "Scope",
-                    [
-                        (value: "feed", label: "feed: the feed of revocations"),
-                        (value: "read", label: "read: look at all"),
-                        (value: "users", label: "users: make users, invite, give reset links; for a sign-up backend"),
-                        (value: "support", label: "support: also end sessions, disable and unlock users"),
-                        (value: "owner", label: "owner: all"),
-                    ], chosen: "read"),
+                    AdminKey.Scope.allCases.map { (value: $0.rawValue, label: Self.label(of: $0)) }, chosen: "read"),
                 .text("expires_in", label: "Ends after", value: "90d", hint: "14d, 12h or seconds; empty: never."),
-            ], button: "Make the key", curl: curl(ConsoleCall(method: .post, path: "/admin-keys", body: body)),
-            command: "sojourn admin-key create '…' --scope read --expires-in 90d")
+            ], button: "Make the admin key",
+            command: { body in
+                let scope = body["scope"]?.string.map { " --scope \($0)" } ?? ""
+                let end = body["expires_in"]?.integer.map { " --expires-in \(Self.short(.seconds($0)))" } ?? ""
+                return "sojourn admin-key create\(scope)\(end) \(Self.operands(body["name"]?.string ?? ""))"
+            })
     }
 
-    private func deletion(_ key: AdminKey) -> ConsoleAct {
-        ConsoleAct(
-            .consoleKeys, "delete", label: "Delete \(DisplayedName.cut(key.name))",
+    private static func label(of scope: AdminKey.Scope) -> String {
+        switch scope {
+        case .feed: "feed: the feed of revocations"
+        case .read: "read: look at all"
+        case .users: "users: make users, invite, give reset links; for a sign-up backend"
+        case .support: "support: also end sessions, disable and unlock users"
+        case .owner: "owner: all"
+        }
+    }
+
+    private func deletion(_ key: AdminKey) -> ConsoleAct? {
+        let isOwn: ConsoleText = key.id == stay.key.id ? " It is yours: you leave the console." : ""
+        return act(
+            "delete", label: "Delete \(DisplayedName.cut(key.name)) (\(key.id))",
             question: """
-                Delete the admin key \(name: key.name) (\(code: key.id))? It allows nothing from then on.\
-                \(key.id == stay.key.id ? " It is yours: you leave the console." : "")
+                Delete the admin key \(name: key.name) (\(code: key.id))? It allows nothing from then on.\(isOwn)
                 """,
-            fields: [.hidden("key", key.id)], button: "Delete \(DisplayedName.cut(key.name))", isDestructive: true,
-            curl: curl(.delete, "/admin-keys/\(key.id)"), command: "sojourn admin-key delete \(key.id)")
+            fields: [.hidden("key", key.id)], button: "Delete \(DisplayedName.cut(key.name)) (\(key.id))",
+            isDestructive: true, command: { _ in "sojourn admin-key delete \(Self.operands(key.id))" })
     }
 }
 

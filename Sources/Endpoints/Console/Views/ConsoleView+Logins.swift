@@ -93,9 +93,7 @@ extension ConsoleView {
         let path = Self.path(ofLogin: login.id)
         var blocks: [ConsoleBlock] = [.explanation(explanation(facts))]
         let isLiving = facts.session.map { policy.ending(of: $0, at: now) == nil } ?? !login.state.isFinal
-        if stay.may(.support), isLiving {
-            blocks.append(.acts([end(facts, path)]))
-        }
+        if isLiving { blocks.append(.acts([end(facts, path)].compactMap(\.self))) }
         blocks += [
             .section("The device that wants in", [.facts(device(facts))]),
             .section("The phone", phone(facts)),
@@ -312,7 +310,12 @@ extension ConsoleView {
         Self.link(id, facts.names[id])
     }
 
-    private func end(_ facts: LoginFacts, _ path: PagePath) -> ConsoleAct {
+    /// The call that ends a login.
+    static func end(ofLogin id: Identifier<Session>) -> ConsoleCall {
+        ConsoleCall(method: .delete, path: "/logins/\(id)")
+    }
+
+    private func end(_ facts: LoginFacts, _ path: PagePath) -> ConsoleAct? {
         let id = facts.login.id
         var question: ConsoleText = "End the login before a session comes of it? The device is told that it is over."
         if let session = facts.session {
@@ -321,9 +324,8 @@ extension ConsoleView {
                 Log \(name: device(session.session.device)) of \(owner) out? The session cannot be brought back.
                 """
         }
-        return ConsoleAct(
-            path, "end", label: "End this login", question: question,
-            button: "End this login", isDestructive: true, curl: curl(.delete, "/logins/\(id)"),
-            command: "sojourn login end \(id)")
+        return act(
+            path, "end", label: "End this login", question: question, button: "End this login", isDestructive: true,
+            command: { _ in "sojourn login end \(id)" }, making: { _ in Self.end(ofLogin: id) })
     }
 }

@@ -5,6 +5,8 @@ internal import Sessions
 extension ConsoleView {
     /// How often a live page is loaded again.
     private static let liveSeconds = 5
+    /// The events of the page.
+    static let newestMax = 20
 
     /// The figures of the last hour, and the newest events.
     func now(
@@ -20,21 +22,21 @@ extension ConsoleView {
         var page = page(
             .now, "Now",
             [
-                self.attention(attention), .text(live), .facts(figures(minutes, running)),
+                self.attention(attention), .text(live), .facts(figures(all)),
                 .section(
                     "The last hour at this node",
                     [
                         .charts([
                             chart(
                                 "Refreshes per minute", all, .refresh, bad: "refused", Self.isRefusal),
-                            chart("Logins per minute", all, .login, bad: "failed") { $0 != "started" },
+                            chart("Logins per minute", all, .login, bad: "failed", Self.isFailure),
                             transitions(all),
                         ])
                     ]),
                 .section("Refreshes by outcome, in the last hour", [.shares(outcomes(all))]),
                 .section("Why sessions ended, in the last hour at this node", [.shares(reasons(all))]),
                 .section(
-                    "The last \(Self.rowsMax) events",
+                    "The last \(Self.newestMax) events",
                     [
                         events(newest, names: names),
                         .text("\(link: .consoleEvents, "All events")"),
@@ -50,20 +52,21 @@ extension ConsoleView {
 
     private static func isRefusal(_ outcome: String) -> Bool { !granting.contains(outcome) }
 
-    private func figures(
-        _ minutes: [OutcomeHistory.Minute], _ running: OutcomeHistory.Minute
-    ) -> [(name: String, value: ConsoleText)] {
-        let last = minutes.last ?? running
-        let hour = minutes.map { $0.count(.refresh) }.reduce(0, +)
+    /// The sums of the charts below.
+    private func figures(_ minutes: [OutcomeHistory.Minute]) -> [(name: String, value: ConsoleText)] {
+        func sum(_ subject: OutcomeHistory.Subject, where isCounted: (String) -> Bool = { _ in true }) -> Int {
+            minutes.map { $0.count(subject, where: isCounted) }.reduce(0, +)
+        }
         return [
-            ("Refreshes in the last minute", "\(last.count(.refresh))"), ("Refreshes in the last hour", "\(hour)"),
-            ("Refused in the last minute", "\(last.count(.refresh, where: Self.isRefusal))"),
-            ("Logins in the last minute", "\(last.count(.login) { $0 == "started" })"),
-            ("Failed logins in the last minute", "\(last.count(.login) { $0 != "started" })"),
+            ("Refreshes in the last hour", "\(sum(.refresh)), \(sum(.refresh, where: Self.isRefusal)) refused"),
+            ("Logins in the last hour", "\(sum(.login)), \(sum(.login, where: Self.isFailure)) failed"),
+            ("Sessions in the last hour", "\(sum(.start)) began, \(sum(.end)) ended"),
             ("Signing keys", "\(endpoints.services.administration.signingKeys().count)"),
             ("Time of the server", time(now)),
         ]
     }
+
+    private static func isFailure(_ outcome: String) -> Bool { outcome != "started" }
 
     private func chart(
         _ title: String, _ minutes: [OutcomeHistory.Minute], _ subject: OutcomeHistory.Subject, bad: String,

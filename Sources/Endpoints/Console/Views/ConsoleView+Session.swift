@@ -14,8 +14,8 @@ extension ConsoleView {
         let path = Self.path(ofSession: session.id)
         var blocks: [ConsoleBlock] = [.explanation(explanation(record, ending, lifetimes, history))]
         let pin = ending == nil ? pin : nil
-        if ending == nil, stay.may(.support) {
-            blocks.append(.acts([end(record, path)] + (pin == nil ? [] : [removePIN(record, path)])))
+        if ending == nil {
+            blocks.append(.acts([end(record, path), pin.flatMap { _ in removePIN(record, path) }].compactMap(\.self)))
         }
         blocks.append(
             .section(
@@ -39,7 +39,7 @@ extension ConsoleView {
                 "Events",
                 [self.events(events, names: names(record), empty: "The audit trail has nothing about it any more.")]))
         return page(
-            .find, device(session.device),
+            .users, device(session.device),
             heading: """
                 Session of \(Self.named(session.userID, record.user?.username)) on \(name: device(session.device))
                 """,
@@ -106,27 +106,25 @@ extension ConsoleView {
         }
     }
 
-    private func end(_ record: SessionRecord, _ path: PagePath) -> ConsoleAct {
-        let name = device(record.session.device)
-        return ConsoleAct(
-            path, "end", label: "End this session",
+    private func end(_ record: SessionRecord, _ path: PagePath) -> ConsoleAct? {
+        let (name, id) = (device(record.session.device), record.session.id)
+        return act(
+            path, SessionAct.end.rawValue, label: "End this session",
             question: """
                 Log \(Self.named(record.session.userID, record.user?.username)) out on \(name: name)? The session cannot be \
                 brought back.
                 """,
             button: "End the session on \(name)", isDestructive: true,
-            curl: curl(.delete, "/sessions/\(record.session.id)"),
-            command: "sojourn session end \(record.session.id)")
+            command: { _ in "sojourn session end \(id)" }, making: { _ in SessionAct.end.call(on: id) })
     }
 
-    private func removePIN(_ record: SessionRecord, _ path: PagePath) -> ConsoleAct {
-        let name = device(record.session.device)
-        return ConsoleAct(
-            path, "remove-pin", label: "Remove the PIN",
+    private func removePIN(_ record: SessionRecord, _ path: PagePath) -> ConsoleAct? {
+        let (name, id) = (device(record.session.device), record.session.id)
+        return act(
+            path, SessionAct.removePIN.rawValue, label: "Remove the PIN",
             question: "The session on \(name: name) goes on, and approves logins by other factors.",
             button: "Remove the PIN on \(name)", isDestructive: true,
-            curl: curl(.delete, "/sessions/\(record.session.id)/pin"),
-            command: "sojourn session remove-pin \(record.session.id)")
+            command: { _ in "sojourn session remove-pin \(id)" }, making: { _ in SessionAct.removePIN.call(on: id) })
     }
 
     private func facts(_ pin: PIN?) -> [(name: String, value: ConsoleText)] {

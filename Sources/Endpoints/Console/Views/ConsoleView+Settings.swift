@@ -1,9 +1,10 @@
 internal import HTTP
+internal import JSON
 internal import Pages
 internal import Sessions
 
 extension ConsoleView {
-    static let durationHint: ConsoleText = "Write a duration as 14d, 12h, 90m or seconds."
+    static let durationHint = "Write a duration as 14d, 12h, 90m or seconds."
 
     /// The settings, with a form, and what it would do.
     func settings(
@@ -77,25 +78,21 @@ extension ConsoleView {
     }
 
     private func change(_ form: SettingsForm, instead settings: Settings) -> [ConsoleBlock] {
-        guard stay.may(.owner), let body = form.body else { return [] }
-        let call = ConsoleCall(method: .put, path: "/settings/sessions", body: body)
+        guard let call = form.call else { return [] }
         let hidden = form.texts.sorted { $0.key < $1.key }.map { ConsoleField.hidden($0.key, $0.value) }
-        let limited: [ConsoleField] = form.limitsMaximum ? [.hidden(SettingsForm.isLimited, "1")] : []
+        let box: [ConsoleField] = form.limitsMaximum ? [.hidden(SettingsForm.isLimited, "1")] : []
         let options = SettingsForm.durations.map { name in
-            let seconds = form.texts[name].flatMap(Self.seconds) ?? 0
-            return " --\(name.replacing("_", with: "-")) \(Self.short(.seconds(seconds)))"
+            let duration = Duration.seconds(call.body?[name]?.integer ?? 0)
+            return " --\(name.replacing("_", with: "-")) \(Self.short(duration))"
         }
-        return [
-            .acts([
-                ConsoleAct(
-                    .consoleSettings, "change", label: "Change the settings",
-                    question: "Change the settings of all clients and sessions to these values?",
-                    fields: hidden + limited + [SettingsForm(settings.sessions).mark.field],
-                    button: "Change the settings", isDestructive: true, curl: curl(call),
-                    command:
-                        "sojourn settings set\(options.joined()) --offline-session-max-limited \(form.limitsMaximum) --yes"
-                )
-            ])
-        ]
+        let limited = form.limitsMaximum
+        let act = act(
+            .consoleSettings, "change", label: "Change the settings",
+            question: "Change the settings of all clients and sessions to these values?",
+            fields: hidden + box + [SettingsForm(settings.sessions).mark.field],
+            button: "Change the settings", isDestructive: true,
+            command: { _ in "sojourn settings set\(options.joined()) --offline-session-max-limited \(limited) --yes" },
+            making: { _ in call })
+        return [.acts([act].compactMap(\.self))]
     }
 }

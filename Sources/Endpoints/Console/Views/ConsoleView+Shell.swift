@@ -30,7 +30,7 @@ extension ConsoleView {
         (words.contains { $0.hasPrefix("-") } ? "-- " : "") + words.map(quoted).joined(separator: " ")
     }
 
-    /// A word of a shell.
+    /// A word of a shell. One with characters that a page cannot show has them as escapes (`$'…'` of POSIX.1-2024).
     static func quoted(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {
@@ -40,22 +40,45 @@ extension ConsoleView {
             default: "-_./:@%,=".utf8.contains(byte)
             }
         }
-        return isPlain && !text.isEmpty ? text : "'" + text.replacing("'", with: #"'\''"#) + "'"
+        if isPlain, !text.isEmpty { return text }
+        guard text.unicodeScalars.contains(where: isUnseen) else {
+            return "'" + text.replacing("'", with: #"'\''"#) + "'"
+        }
+        var word = ""
+        for scalar in text.unicodeScalars {
+            if isUnseen(scalar) {
+                for byte in String(scalar).utf8 { word += #"\x"# + hexadecimal(byte, digits: 2) }
+            } else {
+                if scalar == "'" || scalar == "\\" { word += #"\"# }
+                word.unicodeScalars.append(scalar)
+            }
+        }
+        return "$'\(word)'"
     }
 
     /// JSON with the characters as escapes that a page cannot show, such as controls of the direction of text.
     static func visible(_ json: String) -> String {
         var text = ""
         for scalar in json.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .unassigned, .lineSeparator, .paragraphSeparator:
-                for unit in String(scalar).utf16 {
-                    let digits = String(unit, radix: 16)
-                    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                }
-            default: text.unicodeScalars.append(scalar)
+            if isUnseen(scalar) {
+                for unit in String(scalar).utf16 { text += #"\u"# + hexadecimal(unit, digits: 4) }
+            } else {
+                text.unicodeScalars.append(scalar)
             }
         }
         return text
+    }
+
+    /// Whether a page cannot show a character.
+    private static func isUnseen(_ scalar: UnicodeScalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .unassigned, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+
+    private static func hexadecimal(_ number: some BinaryInteger, digits: Int) -> String {
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: digits - text.count) + text
     }
 }

@@ -13,9 +13,6 @@ extension ConsoleView {
         case disable = "stream-disable"
         case delete = "stream-delete"
 
-        /// The scope of the call of the admin API.
-        var scope: AdminKey.Scope { self == .verify ? .support : .owner }
-
         /// What the page says afterwards.
         var word: String {
             switch self {
@@ -50,7 +47,7 @@ extension ConsoleView {
             rows: reports.map(row), empty: "No client has a stream.")
         return [
             .text("Each stream tells a receiver of sessions and accounts (OpenID Shared Signals Framework)."),
-            .table(table), .acts(stay.may(.support) ? reports.flatMap(acts) : []),
+            .table(table), .acts(reports.flatMap(acts)),
         ]
     }
 
@@ -83,31 +80,31 @@ extension ConsoleView {
 
     private func acts(on report: EventStreamReport) -> [ConsoleAct] {
         let (name, status) = (report.clientID, report.stream.status)
-        var acts: [ConsoleAct] = []
-        if stay.may(.owner), status == .enabled {
+        var acts: [ConsoleAct?] = []
+        if status == .enabled {
             acts.append(
                 act(
                     .pause, report, label: "Pause the stream of \(name)",
                     question: "Stop the events to \(name: name)? They wait, and are sent when the stream is enabled.",
-                    command: "set --status paused --reason '…' \(Self.operands(name))"))
+                    command: "set --status paused"))
         }
-        if stay.may(.owner), status != .disabled {
+        if status != .disabled {
             acts.append(
                 act(
                     .disable, report, label: "Disable the stream of \(name)",
                     question: """
                         Stop the events to \(name: name)? What waits is dropped, and so is what happens meanwhile.
                         """,
-                    command: "set --status disabled --reason '…' \(Self.operands(name))"))
+                    command: "set --status disabled"))
         }
-        if stay.may(.owner), status != .enabled {
+        if status != .enabled {
             acts.append(
                 act(
                     .enable, report, label: "Enable the stream of \(name)",
                     question: status == .paused
                         ? "Send the events that wait to \(name: name)?"
                         : "Send events to \(name: name) again, beginning with the next one?",
-                    command: "set --status enabled \(Self.operands(name))"))
+                    command: "set --status enabled"))
         }
         if status != .disabled {
             acts.append(
@@ -117,30 +114,31 @@ extension ConsoleView {
                         Let the stream to \(name: name) carry a verification event? This page then says whether the receiver has \
                         taken it.
                         """,
-                    command: "verify \(Self.operands(name))"))
+                    command: "verify"))
         }
-        if stay.may(.owner) {
-            acts.append(
-                act(
-                    .delete, report, label: "Delete the stream of \(name)",
-                    question: """
-                        Delete the stream to \(name: name), and what waits in it? The receiver can make another.
-                        """,
-                    command: "delete \(Self.operands(name))"))
-        }
-        return acts
+        acts.append(
+            act(
+                .delete, report, label: "Delete the stream of \(name)",
+                question: """
+                    Delete the stream to \(name: name), and what waits in it? The receiver can make another.
+                    """,
+                command: "delete"))
+        return acts.compactMap(\.self)
     }
 
     private func act(
         _ act: StreamAct, _ report: EventStreamReport, label: String, question: ConsoleText, command: String
-    ) -> ConsoleAct {
-        var fields: [ConsoleField] = [.hidden("client", report.clientID)]
+    ) -> ConsoleAct? {
+        let name = report.clientID
+        var fields: [ConsoleField] = [.hidden("client", name)]
         let hasReason = act == .pause || act == .disable
         if hasReason { fields.append(.text("reason", label: "Reason, which the receiver sees")) }
-        return ConsoleAct(
+        return self.act(
             .consoleDeliveries, act.rawValue, label: label, question: question, fields: fields, button: label,
             isDestructive: hasReason || act == .delete,
-            curl: curl(act.call(on: report.clientID, because: hasReason ? "…" : nil)),
-            command: "sojourn event-stream \(command)")
+            command: { call in
+                let reason = call.body?["reason"]?.string.map { " --reason \(Self.quoted($0))" } ?? ""
+                return "sojourn event-stream \(command)\(reason) \(Self.operands(name))"
+            }, making: { values in act.call(on: name, because: values["reason"]) })
     }
 }

@@ -43,7 +43,7 @@ extension ConsoleView {
                     .text("\(link: all, "All events of this user") · \(link: logins, "Logins with a phone")"),
                 ]))
         let name = facts.user?.username ?? "a deleted user"
-        return page(.find, name, heading: "User \(Self.named(facts.id, facts.user?.username))", notice: notice, blocks)
+        return page(.users, name, heading: "User \(Self.named(facts.id, facts.user?.username))", notice: notice, blocks)
     }
 
     /// The sentence that shows the link for a new password.
@@ -52,7 +52,7 @@ extension ConsoleView {
             .good,
             """
             With this link the user sets a new password. It is shown this once, and can be used once, until \
-            \(time: end.secondsSinceEpoch): \(code: link)
+            \(time: end.secondsSinceEpoch): \(secret: link)
             """
         )
     }
@@ -122,78 +122,6 @@ extension ConsoleView {
             : "Access tokens work until they expire; sessions are kept and wait."
     }
 
-    /// A user in a command: the username where it needs no quoting, else the id.
-    private func reference(_ user: User) -> String {
-        Self.quoted(user.username) == user.username && Identifier<User>(user.username) == nil
-            && !user.username.hasPrefix("-")
-            ? user.username : user.id.description
-    }
-
-    private func acts(on user: User, _ path: PagePath) -> [ConsoleAct] {
-        guard stay.may(.support) else { return [] }
-        var acts: [ConsoleAct] = []
-        if user.disabledByAdmin == nil { acts.append(disable(user, path)) }
-        if user.loginRefusal != nil { acts.append(enable(user, path)) }
-        if user.wrongPasswords != nil {
-            acts.append(
-                ConsoleAct(
-                    path, "unlock", label: "Unlock",
-                    question: "Accept the passwords of \(Self.named(user)) again, however many were wrong?",
-                    button: "Unlock", curl: curl(.post, "/users/\(user.id)/unlock"),
-                    command: "sojourn user unlock \(reference(user))"))
-        }
-        acts.append(
-            ConsoleAct(
-                path, "revoke", label: "End all sessions",
-                question: "End every session of \(Self.named(user))? Each device has to log in again.",
-                button: "End all sessions of \(user.username)", isDestructive: true,
-                curl: curl(.post, "/users/\(user.id)/revoke"), command: "sojourn user revoke \(reference(user))"))
-        if stay.may(.owner) {
-            acts.append(edit(user, path, reference(user)))
-            acts.append(
-                ConsoleAct(
-                    path, "reset", label: "Link for a new password",
-                    question: """
-                        Make a link by which \(Self.named(user)) sets a new password? It replaces an earlier one. The new \
-                        password ends all sessions.
-                        """,
-                    button: "Make the link", curl: curl(.post, "/users/\(user.id)/password-reset"),
-                    command: "sojourn user reset-password \(reference(user))"))
-        }
-        return acts
-    }
-
-    private func disable(_ user: User, _ path: PagePath) -> ConsoleAct {
-        ConsoleAct(
-            path, "disable", label: "Disable logins",
-            question:
-                "Refuse every login and refresh of \(Self.named(user))? Sessions are kept, unless you end them too.",
-            fields: [
-                .text("reason", label: "Note for other admins"),
-                .choice(
-                    "effective", label: "Access tokens",
-                    [
-                        (value: "immediate", label: "are refused at once"),
-                        (value: "on_expiry", label: "work until they expire"),
-                    ], chosen: "immediate"),
-                .check("revoke_sessions", label: "End all sessions as well"),
-            ],
-            button: "Disable logins of \(user.username)", isDestructive: true,
-            curl: curl(.post, "/users/\(user.id)/disable", #"{"effective":"immediate","reason":"…"}"#),
-            command: "sojourn user disable \(reference(user)) --reason '…'")
-    }
-
-    private func enable(_ user: User, _ path: PagePath) -> ConsoleAct {
-        let isOwn = user.disabledByUser != nil
-        return ConsoleAct(
-            path, "enable", label: "Enable logins",
-            question: "Let \(Self.named(user)) log in and refresh again?",
-            fields: isOwn ? [.check("include_own_switch", label: "Reset the user's own switch as well")] : [],
-            button: "Enable logins",
-            curl: curl(.post, "/users/\(user.id)/enable", isOwn ? #"{"include_own_switch":false}"# : nil),
-            command: "sojourn user enable \(reference(user))")
-    }
-
     // MARK: Sessions
 
     private func sessions(_ facts: UserFacts, _ path: PagePath) -> [ConsoleBlock] {
@@ -214,7 +142,7 @@ extension ConsoleView {
                             columns: [
                                 "Device", "App", "Place", "Signed in", "Last refresh", "Ends unless refreshed",
                                 "Ends in any case", "State",
-                            ], rows: Self.byPhone(living).map { row($0, facts) },
+                            ], rows: livingRows(living, facts),
                             empty: "No session on this page is active."))
                 ]),
             .section(
@@ -224,45 +152,56 @@ extension ConsoleView {
                         ConsoleTable(
                             "Sessions that have ended",
                             columns: ["Device", "App", "Place", "Signed in", "Last refresh", "Ended", "Why"],
-                            rows: Self.byPhone(ended).map { endedRow($0, facts) },
+                            rows: endedRows(ended, facts),
                             empty: "No session on this page has ended. Ended ones are kept for 30 days.")),
                     .pages(newer: facts.isFirstPage ? nil : path, older: older),
                 ]),
         ]
     }
 
-    /// The sessions in their order, with those that a phone has let in below the phone.
-    private static func byPhone(_ records: [SessionRecord]) -> [SessionRecord] {
-        let phones = Set(records.map(\.session.id))
-        var below = Dictionary(grouping: records) { $0.session.phoneID.flatMap { phones.contains($0) ? $0 : nil } }
-        func sorted(below id: Identifier<Session>?) -> [SessionRecord] {
-            (below.removeValue(forKey: id) ?? []).flatMap { [$0] + sorted(below: $0.session.id) }
-        }
-        return sorted(below: nil)
+    /// The rows of living sessions, as the user's own page has them: the sessions of one app in one browser are one row, below the
+    /// browser or the phone from which they came.
+    private func livingRows(_ living: [SessionRecord], _ facts: UserFacts) -> [[ConsoleText]] {
+        let rows = DeviceRow.list(living)
+        let families = DeviceRow.families(of: rows)
+        let roots = Set((families[nil] ?? []).map(\.id))
+        return DeviceRow.sorted(rows).map { row(of: $0, isBelow: !roots.contains($0.id), facts) }
     }
 
-    private func row(_ record: SessionRecord, _ facts: UserFacts) -> [ConsoleText] {
-        let session = record.session
+    /// Ended sessions in their order, with those that a phone has let in below the phone.
+    private func endedRows(_ ended: [SessionRecord], _ facts: UserFacts) -> [[ConsoleText]] {
+        let phones = Set(ended.map(\.session.id))
+        return DeviceRow.sorted(ended.map { DeviceRow(records: [$0]) }).map { row in
+            let (record, ending) = (row.record, policy.ending(of: row.record, at: now))
+            let isBelow = record.session.phoneID.map(phones.contains) ?? false
+            return beginning(of: row, isBelow: isBelow, facts) + [ending.map { time($0.at) } ?? "", state(record)]
+        }
+    }
+
+    private func row(of row: DeviceRow, isBelow: Bool, _ facts: UserFacts) -> [ConsoleText] {
+        let record = row.record
         let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: record.user)
-        return beginning(of: record, facts) + [
-            time(lifetimes.idleEnd(of: session)), time(lifetimes.finalEnd(of: session)), state(record),
+        let sessions = row.records.map(\.session)
+        let (idleEnd, finalEnd) = (sessions.map(lifetimes.idleEnd).max(), sessions.map(lifetimes.finalEnd).max())
+        return beginning(of: row, isBelow: isBelow, facts) + [
+            idleEnd.map { time($0) } ?? "", finalEnd.map { time($0) } ?? "", state(record),
         ]
     }
 
-    private func endedRow(_ record: SessionRecord, _ facts: UserFacts) -> [ConsoleText] {
-        let ending = policy.ending(of: record, at: now)
-        return beginning(of: record, facts) + [ending.map { time($0.at) } ?? "", state(record)]
-    }
-
-    private func beginning(of record: SessionRecord, _ facts: UserFacts) -> [ConsoleText] {
-        let session = record.session
-        let address = facts.addresses[session.id]
+    private func beginning(of row: DeviceRow, isBelow: Bool, _ facts: UserFacts) -> [ConsoleText] {
+        let sessions = row.records.map(\.session)
+        let address = facts.addresses[row.id]
         let place: ConsoleText =
             address.map { address in endpoints.placeName(address).map { "\($0)" } ?? "\(address: address)" } ?? ""
-        let link: ConsoleText = "\(link: Self.path(ofSession: session.id), device(session.device))"
+        let link: ConsoleText = "\(link: Self.path(ofSession: row.id), device(row.record.session.device))"
+        let others = sessions.dropFirst().map { session -> ConsoleText in
+            "\(link: Self.path(ofSession: session.id), "one more session")"
+        }
+        let app: ConsoleText = "\(row.record.client?.name ?? row.record.session.clientID)"
         return [
-            session.phoneID == nil ? link : "↳ \(link)",
-            "\(record.client?.name ?? session.clientID)", place, time(session.startedAt), time(session.renewedAt),
+            isBelow ? "↳ \(link)" : link, .joined([app] + others), place,
+            sessions.map(\.startedAt).min().map { time($0) } ?? "",
+            sessions.map(\.renewedAt).max().map { time($0) } ?? "",
         ]
     }
 
@@ -285,7 +224,7 @@ extension ConsoleView {
                                         passkey.isBackedUp ? "yes" : "no",
                                     ]
                                 }, empty: "")),
-                        .acts(stay.may(.owner) ? facts.passkeys.map { removal(of: $0, user, path) } : []),
+                        .acts(facts.passkeys.compactMap { removal(of: $0, user, path) }),
                     ]))
         }
         if !facts.identities.isEmpty {
@@ -302,15 +241,5 @@ extension ConsoleView {
                     ]))
         }
         return blocks
-    }
-
-    private func removal(of passkey: Passkey, _ user: User, _ path: PagePath) -> ConsoleAct {
-        let id = Base64URL.encode(passkey.id)
-        return ConsoleAct(
-            path, "remove-passkey", label: "Remove \(passkey.name)",
-            question: "Remove the passkey \(name: passkey.name) of \(Self.named(user))? Sessions go on.",
-            fields: [.hidden("passkey", id)], button: "Remove \(passkey.name)", isDestructive: true,
-            curl: curl(.delete, "/users/\(user.id)/passkeys?id=\(id)"),
-            command: "sojourn passkey delete \(Self.operands(reference(user), id))")
     }
 }

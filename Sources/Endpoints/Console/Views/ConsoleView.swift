@@ -21,7 +21,7 @@ struct ConsoleView: Sendable {
         notice: (look: ConsoleLook, text: ConsoleText)? = nil, _ blocks: [ConsoleBlock]
     ) -> ConsolePage {
         ConsolePage(
-            header: ConsolePage.Header(keyName: stay.key.name, scope: stay.key.scope.rawValue), form: stay.form,
+            header: ConsolePage.Header(stay.key), form: stay.form,
             tab: tab,
             title: title, heading: heading, lead: lead, notice: notice ?? stay.word.flatMap(Self.sentence),
             blocks: blocks)
@@ -48,6 +48,7 @@ struct ConsoleView: Sendable {
         case "stream-ended": (.good, "The stream is deleted, with what waited in it.")
         case "changed": (.good, "The change is made, and acts from now on.")
         case "created": (.good, "It is made.")
+        case "user-created": (.good, "The user is made, without a password: make a link for one.")
         case "deleted": (.good, "It is deleted.")
         case "rotated": (.good, "There is a new key.")
         case "retried": (.good, "Deliveries that wait are tried again now.")
@@ -57,12 +58,14 @@ struct ConsoleView: Sendable {
 
     /// The page for a key that may not do that.
     func refusal(_ scope: AdminKey.Scope) -> ConsolePage {
-        page(
+        // A key that may not look at all is none for the console.
+        let needed = AdminKey.Scope.allCases.first { $0.includes(scope) && $0.includes(.read) } ?? scope
+        return page(
             nil, "Not with this key",
             notice: (
                 .bad,
                 """
-                This needs an admin key with the scope \(code: scope.rawValue); yours has \
+                This needs an admin key with the scope \(code: needed.rawValue); yours has \
                 \(code: stay.key.scope.rawValue). Nothing has happened.
                 """
             ), [.text("\(link: .console, "Back to the console")")])
@@ -91,6 +94,8 @@ struct ConsoleView: Sendable {
         let notice: (ConsoleLook, ConsoleText)? =
             switch message {
             case .pressAgain: (.plain, "The page was too old: press once more.")
+            case .typedIsKept:
+                (.plain, "You were away for too long, so nothing has happened. What you typed is kept: enter again.")
             case .unknownKey: (.bad, "This is no admin key of this server, or it has expired or was deleted.")
             case .keyWithoutRead:
                 (.bad, "This key may not read what the console shows. The console needs the scope read.")
@@ -104,6 +109,7 @@ struct ConsoleView: Sendable {
                 )
             case nil: nil
             }
+        let destination = [.hidden("to", entry.path.text)] + (entry.typed?.fields ?? [])
         var blocks: [ConsoleBlock]
         if let token = entry.token, let link = entry.link {
             blocks = [
@@ -114,15 +120,13 @@ struct ConsoleView: Sendable {
                     """),
                 .form(
                     ConsoleForm(
-                        .consoleEnter, fields: [.hidden("token", token), .hidden("to", entry.path.text)],
-                        button: "Open the console")),
+                        .consoleEnter, fields: [.hidden("token", token)] + destination, button: "Open the console")),
             ]
         } else {
             blocks = [
                 .form(
                     ConsoleForm(
-                        .consoleEnter, fields: [.secret("key", label: "Admin key"), .hidden("to", entry.path.text)],
-                        button: "Enter")),
+                        .consoleEnter, fields: [.secret("key", label: "Admin key")] + destination, button: "Enter")),
                 .text(
                     """
                     Or run \(code: "sojourn console") on the server's machine: it prints a link that needs no key. The console \
@@ -170,17 +174,6 @@ extension ConsoleView {
         return stay.keyNames[id].map { "admin key \(name: $0) (\(code: id))" } ?? "admin key \(code: id)"
     }
 
-    /// The actor of an event. A request finds that a session has ended by a rule, and its sender has not asked for the end.
-    private func actor(of event: AuditEvent) -> ConsoleText {
-        let byRule: Set<EndReason> = [
-            .idleExpired, .maxLifetimeReached, .refreshTokenReused, .codeReused, .presenceLost,
-        ]
-        if case .end(let reason) = event.transition, byRule.contains(reason), event.actor == Origin.userActor {
-            return "found at a request"
-        }
-        return actor(event.actor)
-    }
-
     /// A device as its user knows it.
     func device(_ device: Device) -> String { device.shownName ?? device.id }
 
@@ -215,32 +208,4 @@ extension ConsoleView {
     static func link(_ id: Identifier<User>, _ username: String?) -> ConsoleText {
         "\(link: path(ofUser: id), username ?? "a deleted user") (\(code: id.description))"
     }
-
-    /// The usernames of users, by id.
-    typealias UserNames = [Identifier<User>: String]
-
-    /// A table of events. A user without a name in `names` was deleted.
-    func events(_ events: [RecordedEvent], names: UserNames, empty: String = "Nothing.") -> ConsoleBlock {
-        let rows = events.map { recorded -> [ConsoleText] in
-            let event = recorded.event
-            var about: [ConsoleText] = []
-            if let reason = event.reason { about.append("\(reason)") }
-            if let id = event.userID {
-                about.append(
-                    "\(link: Self.path(ofUser: id), names[id].map { $0.isEmpty ? "–" : $0 } ?? "a deleted user")")
-            }
-            if let id = event.sessionID { about.append("\(link: Self.path(ofSession: id), "session")") }
-            if let id = event.clientID { about.append("app \(id)") }
-            if let id = event.deviceID { about.append("device \(id)") }
-            return [
-                "\(Self.plain(event.kind.rawValue))", time(event.at), .joined(about), actor(of: event),
-                from(event.remoteAddress),
-                event.requestID.map { "\(code: $0)" } ?? "",
-            ]
-        }
-        return .table(
-            ConsoleTable(
-                "Events", columns: ["Event", "When", "About", "By", "From", "Request"], rows: rows, empty: empty))
-    }
-
 }

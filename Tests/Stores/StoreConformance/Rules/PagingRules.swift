@@ -66,7 +66,8 @@ public let pagingRules: [StoreRule] = [
         #expect(listed == ["Alpha", "BRAVO", "charlie", "delta", "écho"])
         #expect(pages == 3)
     },
-    StoreRule("users are found by a part of username, e-mail or name, and wildcards mean themselves") { store in
+    StoreRule("users are found by a part of username, e-mail, telephone or name, and wildcards mean themselves") {
+        store in
         let anna = try await store.given(Fixture.user("Anna_1"))
         var bert = Fixture.user("bert")
         bert.profile.email = "bert@100%.example"
@@ -74,18 +75,20 @@ public let pagingRules: [StoreRule] = [
         var carl = Fixture.user("carl")
         carl.profile.displayName = "Carl \\ Annasson"
         carl.profile.familyName = "Żółć"
+        carl.profile.phoneNumber = "+43 316 12_34"
         carl = try await store.given(carl)
         func found(_ query: String) async throws -> [String] {
             try await store.users(matching: query, after: nil, limit: 10).items.map(\.username)
         }
         #expect(try await found("anna") == [anna.username, carl.username])
         #expect(try await found("ANNA_") == [anna.username])
-        #expect(try await found("_") == [anna.username])
+        #expect(try await found("_") == [anna.username, carl.username])
         #expect(try await found("%") == [bert.username])
         #expect(try await found("100%.") == [bert.username])
         #expect(try await found("\\") == [carl.username])
         #expect(try await found("BERT@") == [bert.username])
         #expect(try await found("Żół") == [carl.username])
+        #expect(try await found("316 12") == [carl.username])
         #expect(try await found("nobody").isEmpty)
         #expect(try await found("").count == 3)
     },

@@ -263,13 +263,60 @@ def a_user_is_disabled_with_a_reason():
     by("details[open] input[name=reason]").send_keys("lost phone, ticket 17")
     picture("console-disable")
     click(button("Disable logins of grace"))
-    assert "lost phone, ticket 17" in text() and "SOJOURN_ADMIN_KEY" in text(), text()
+    assert "lost phone, ticket 17" in text(), text()
+
+
+def a_user_is_made_edited_and_deleted():
+    """A user of his own maximum gets a link for a password, which can be copied, and is deleted."""
+    visit("/console/users")
+    click(driver.find_element(By.LINK_TEXT, "New user"))
+    by("input[name=display_name]").send_keys("Bert Brecht")
+    click(button("Make the user"))
+    # What was typed stays.
+    assert "username" in text() and by("input[name=display_name]").get_attribute("value") == "Bert Brecht"
+    by("input[name=username]").send_keys("bert")
+    by("input[name=offline_session_max]").send_keys("30d")
+    picture("console-new-user")
+    click(button("Make the user"))
+    assert "without a password" in text() and "30 days" in text(), text()
+    driver.find_element(By.XPATH, "//summary[contains(., 'Link for a new password')]").click()
+    click(button("Make the link"))
+    link = by(".secret code").text
+    assert link.startswith(server.public + "/reset#sjp_"), link
+    driver.execute_script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    by(".secret [data-copy]").click()
+    assert driver.execute_script("return window.copied") == link and by(".secret [data-copy]").text == "Copied"
+    picture("console-reset-link")
+    driver.find_element(By.XPATH, "//summary[contains(., 'Delete this user')]").click()
+    click(button("Delete bert"))
+    assert "It is deleted." in text() and "bert" not in [one["username"] for one in server.admin("/users")["items"]]
+
+
+def a_form_outlives_the_stay():
+    """What is typed while the stay ends is kept through the entry, and is sent only by another click."""
+    find("grace")
+    driver.find_element(By.XPATH, "//summary[normalize-space()='Edit …']").click()
+    field = by("details[open] input[name=given_name]")
+    field.send_keys("Grace Brewster")
+    driver.delete_cookie("sojourn-console")
+    click(button("Save the profile of grace"))
+    assert "What you typed is kept" in text(), text()
+    by("input[name=key]").send_keys(KEY)
+    click(button("Enter"))
+    assert "Grace Brewster" in text() and "given_name" not in server.admin("/users/username:grace")
+    picture("console-once-more")
+    click(button("Send it"))
+    assert "The profile is changed." in text()
+    assert server.admin("/users/username:grace")["given_name"] == "Grace Brewster"
 
 
 def a_client_is_made_and_tested():
     """A preset fills the form, the call can be seen before it is made, and redirect URIs are tested."""
     visit("/console/new-client?preset=page")
+    picture("console-new-client")
     by("input[name=client_id]").send_keys("shop")
+    assert by("textarea[name=redirect_uris]").get_attribute("value") == ""
+    by("textarea[name=redirect_uris]").send_keys("com.example.app:/callback")
     click(button("Show the call"))
     assert "Nothing has happened yet" in text() and "/admin/v1/clients" in text()
     click(button("Make the client"))
@@ -329,50 +376,138 @@ def a_login_with_a_phone_is_seen_and_ended():
     assert "The login is over." in text() and "revoked by admin" in text(), text()
 
 
-def printed():
-    """The commands of each act of the page, by its label: that of curl, and that of the program."""
-    acts = {}
-    for act in driver.find_elements(By.CSS_SELECTOR, "details.act"):
-        label = act.find_element(By.TAG_NAME, "summary").get_attribute("textContent").removesuffix(" …")
-        codes = act.find_elements(By.CSS_SELECTOR, "pre code")
-        acts[label] = [code.get_attribute("textContent") for code in codes]
-    return acts
+def act(label):
+    """The act with that label."""
+    return driver.find_element(By.XPATH, f"//details[@class='act'][summary[normalize-space()='{label} …']]")
+
+
+def printed(label, **typed):
+    """The commands of an act, that of curl and that of the program, for what is typed into its form."""
+    one = act(label)
+    if not one.get_attribute("open"):
+        one.find_element(By.TAG_NAME, "summary").click()
+    for name, value in typed.items():
+        field = one.find_element(By.NAME, name)
+        if field.get_attribute("type") == "checkbox":
+            assert field.is_selected() != value
+            field.click()
+        elif field.tag_name == "select":
+            field.find_element(By.CSS_SELECTOR, f"option[value='{value}']").click()
+        else:
+            field.clear()
+            field.send_keys(value)
+    if one.find_elements(By.CSS_SELECTOR, "button[name=show]"):
+        click(one.find_element(By.CSS_SELECTOR, "button[name=show]"))
+        one = act(label)
+    codes = [code.get_attribute("textContent") for code in one.find_elements(By.CSS_SELECTOR, "pre code")]
+    assert len(codes) == 2 and codes[0].startswith(("curl ", "for id in")) and "sojourn " in codes[1], codes
+    return codes
 
 
 def what_is_printed_does_the_same():
-    """The commands beside the forms run in a shell as they stand, and do what the forms do, whatever the names are."""
-    user = server.admin("/users", {"username": "o'hara$(touch${IFS}pwned)`id`", "password": PASSWORD})["user_id"]
+    """The commands beside the forms run in a shell as they stand, and do what the forms do, whatever the names are and whatever
+    is typed."""
+    name = "o'hara$(touch${IFS}pwned)`id`"
+    user = server.admin("/users", {"username": name, "password": PASSWORD})["user_id"]
+    client = "-x'$(touch${IFS}pwned)"
+    note = "a 'note' \"of\" $(touch pwned) `id`"
 
     def living():
         ends = [one for one in server.admin(f"/users/{user}/sessions?limit=200")["items"] if not one.get("ended_at")]
         return len(ends)
 
-    # Each of both commands ends exactly the sessions of the list.
+    def shown():
+        return server.admin(f"/users/{user}")
+
+    # Each of both commands does all that the form says.
     for number in (0, 1):
         for device in range(7):
-            server.log_in("o'hara$(touch${IFS}pwned)`id`", {"id": f"-d{device}", "app_version": "9.9.9"})
+            server.log_in(name, {"id": f"-d{device}", "app_version": "9.9.9"})
         visit("/console/bulk?version=9.9.9")
-        server.shell(printed()["End these 7 sessions"][number])
+        server.shell(printed("End these 7 sessions")[number])
         assert living() == 0, living()
-        server.log_in("o'hara$(touch${IFS}pwned)`id`", {"id": "one"})
-        visit("/console/users/" + user)
-        server.shell(printed()["End all sessions"][number])
+        page = "/console/users/" + user
+        server.log_in(name, {"id": "one"})
+        visit(page)
+        server.shell(printed("End all sessions")[number])
         assert living() == 0, living()
-        server.shell(printed()["Disable logins"][number])
-        visit("/console/users/" + user)
-        assert "Logins are disabled since" in text()
-        server.shell(printed()["Enable logins"][number])
-        visit("/console/users/" + user)
-        assert "Logins are disabled since" not in text()
-        client = "-x'$(touch${IFS}pwned)"
+        server.log_in(name, {"id": "two"})
+        visit(page)
+        server.shell(printed("Disable logins", reason=note, effective="on_expiry", revoke_sessions=True)[number])
+        disabled = shown()["login_disabled_by_admin"]
+        assert (disabled["effective"], disabled["reason"], living()) == ("on_expiry", note, 0), disabled
+        visit(page)
+        server.shell(printed("Enable logins")[number])
+        assert "login_disabled_by_admin" not in shown()
+        # A user with a name of its own keeps it.
+        server.admin(f"/users/{user}", {"display_name": "Mine", "country": "AT"}, "PATCH")
+        visit(page)
+        server.shell(printed(
+            "Edit", given_name=note, country="", offline_session_max=f"{number + 3}d", claims='{"role":"a \'b\'"}' )[number])
+        changed = shown()
+        assert changed["display_name"] == "Mine" and "country" not in changed, changed
+        assert (changed["given_name"], changed["offline_session_max"], changed["claims"]) == (
+            note, (number + 3) * 86400, {"role": "a 'b'"}), changed
+        visit(page)
+        assert "sjp_" in server.shell(printed("Link for a new password")[number])
+        server.admin(f"/users/{user}", {"given_name": None, "offline_session_max": None, "claims": None}, "PATCH")
+        visit("/console/new-user")
+        server.shell(printed("New user", username=f"-made-{number}", display_name=note, country="DE")[number])
+        made = next(one for one in server.admin("/users?query=-made")["items"] if one["username"] == f"-made-{number}")
+        assert (made["display_name"], made["country"], made["has_password"]) == (note, "DE", False), made
+        visit("/console/users/" + made["user_id"])
+        server.shell(printed("Delete this user")[number])
+        assert made["user_id"] not in [one["user_id"] for one in server.admin("/users?query=-made")["items"]]
         server.admin("/clients", {"client_id": client, "token_endpoint_auth_method": "client_secret_basic",
                                   "grant_types": ["client_credentials"], "scope": "a"})
         visit("/console/clients/" + urllib.parse.quote(client, safe=""))
-        acts = printed()
-        assert "sjc_" in server.shell(acts["New secret"][number])
-        server.shell(acts["Delete this client"][number])
+        assert "sjc_" in server.shell(printed("New secret", secret_overlap="7d")[number])
+        visit("/console/clients/" + urllib.parse.quote(client, safe=""))
+        assert "Secret before it" in text(), text()
+        server.shell(printed("Delete this client")[number])
         assert client not in [one["client_id"] for one in server.admin("/clients")["items"]]
+        visit("/console/keys")
+        assert "sja_" in server.shell(printed("New admin key", name=note, scope="support", expires_in="2h")[number])
+        key = next(one for one in server.admin("/admin-keys")["items"] if one["name"] == note)
+        assert key["scope"] == "support" and key["expires_at"] - key["created_at"] == 7200, key
+        visit("/console/keys")
+        labels = [one.get_attribute("textContent") for one in driver.find_elements(By.CSS_SELECTOR, "details.act summary")]
+        label = next(one for one in labels if key["id"] in one).removesuffix(" …")
+        one = driver.find_element(By.XPATH, f"//details[summary[contains(., '{key['id']}')]]")
+        server.shell([code.get_attribute("textContent") for code in one.find_elements(By.CSS_SELECTOR, "pre code")][number])
+        assert key["id"] not in [one["id"] for one in server.admin("/admin-keys")["items"]], label
+        count = len(server.admin("/keys")["items"])
+        visit("/console/keys")
+        server.shell(printed("New signing key", immediately=True)[number])
+        assert len(server.admin("/keys")["items"]) > count
+        visit("/console/settings")
+        field = by("input[name=rotation_interval]")
+        field.clear()
+        field.send_keys(f"{number + 1}m")
+        click(button("What would happen?"))
+        server.shell(printed("Change the settings")[number])
+        assert server.admin("/settings/sessions")["rotation_interval"] == (number + 1) * 60
     assert not os.path.exists(server.folder + "/pwned")
+
+
+def a_command_goes_when_a_field_changes():
+    """A command that was shown is that of the fields as they were, so that it goes with the first key that is pressed."""
+    find("grace")
+    assert printed("Edit", given_name="one")
+    act("Edit").find_element(By.NAME, "given_name").send_keys("x")
+    assert not act("Edit").find_elements(By.CSS_SELECTOR, "pre code")
+
+
+def no_two_acts_have_one_name():
+    """Each summary and each button of a page says what it is for."""
+    for number in range(8):
+        server.admin("/admin-keys", {"name": "console"})
+    for page in ("/console/keys", "/console/clients/shop", "/console/users/" + server.admin("/users/username:grace")["user_id"]):
+        visit(page)
+        names = [one.get_attribute("textContent") for one in driver.find_elements(By.CSS_SELECTOR, "details.act > summary")]
+        names += [one.get_attribute("textContent") for one in driver.find_elements(
+            By.CSS_SELECTOR, "details.act button:not([name=show], [data-copy])")]
+        assert len(set(names)) == len(names), names
 
 
 def hostile_texts_are_texts():
@@ -393,7 +528,7 @@ def hostile_texts_are_texts():
         "/console/settings", "/console/keys", "/console/events", "/console/events?reason=" + urllib.parse.quote(HOSTILE[:60]),
         "/console/deliveries", "/console/bulk", "/console/logins", "/console/logins?state=ACTIVE&user=grace",
         "/console/logins/" + known["login"], "/console/bulk?client=mobile", "/console/new-client?preset=device", "/console/users?q=%3C",
-        "/console/users/" + tokens["user"]["user_id"], "/console/sessions/" + tokens["session_id"],
+        "/console/users", "/console/new-user", "/console/users/" + tokens["user"]["user_id"], "/console/sessions/" + tokens["session_id"],
         "/console/users?q=" + urllib.parse.quote(HOSTILE[:60]), "/console/clients/shop?redirect_uri=" + urllib.parse.quote(HOSTILE),
         "/console/enter", "/console/enter?t=" + urllib.parse.quote(HOSTILE), "/console/nowhere",
     ]
@@ -431,6 +566,21 @@ def every_page_looks_right():
             driver.execute_script(axe)
             failures += [f"{where}: {one}" for one in driver.execute_async_script(CHECK)]
     assert not failures, "\n".join(failures)
+
+
+def no_page_is_heavy():
+    """No page has more than 60 kB, with 50 events, and with all that is folded."""
+    for number in range(60):
+        server.admin("/users/username:ada", {"country": ("AT", "DE")[number % 2]}, "PATCH")
+    browser.look("light", 1280)
+    visit("/console/events")
+    assert len(driver.find_elements(By.CSS_SELECTOR, "tbody tr")) == 50
+    heights = driver.execute_script("return [...document.querySelectorAll('tbody tr')].map((one) => one.offsetHeight)")
+    assert max(heights) < 40, heights
+    for page in known["pages"]:
+        visit(page)
+        size = driver.execute_script("return performance.getEntriesByType('navigation')[0].decodedBodySize")
+        assert size <= 60_000, f"{page}: {size}"
 
 
 def addresses_stay_whole():
@@ -499,9 +649,21 @@ def a_small_window_has_no_stray_labels():
 
 
 def more_pictures():
-    """The pages that no rule shows at its best."""
+    """The pages that no rule shows at its best, and all of them at both widths and in both looks."""
     if not pictures:
         return
+    for width in (1280, 375):
+        for look in ("light", "dark"):
+            browser.look(look, width)
+            for page in known["pages"]:
+                visit(page)
+                name = re.sub(r"\W+", "-", urllib.parse.unquote(page))[:60].strip("-")
+                height = driver.execute_script("return document.documentElement.scrollHeight")
+                driver.execute_cdp_cmd(
+                    "Emulation.setDeviceMetricsOverride",
+                    {"width": width, "height": min(height, 2400), "deviceScaleFactor": 1, "mobile": False})
+                driver.save_screenshot(f"{pictures}/all-{width}-{look}-{name}.png")
+                driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     for name, page in (("console-now", "/console/now"), ("console-keys", "/console/keys"), ("console-events", "/console/events"),
                        ("console-bulk", "/console/bulk?client=mobile"), ("console-clients", "/console/clients"),
                        ("console-deliveries", "/console/deliveries")):

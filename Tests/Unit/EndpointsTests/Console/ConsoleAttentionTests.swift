@@ -13,7 +13,7 @@ import Testing
     /// The words of the page from the heading on, up to the figures.
     private func attention(_ browser: ConsoleBrowser) async throws -> String {
         let words = await browser.get("/console/now").words
-        let end = try #require(words.firstRange(of: "Refreshes in the last minute")?.lowerBound, "\(words)")
+        let end = try #require(words.firstRange(of: "Refreshes in the last hour")?.lowerBound, "\(words)")
         return String(words[..<end])
     }
 

@@ -55,6 +55,22 @@ import Testing
         }
     }
 
+    @Test("the beginning of a username is enough, and so is a telephone number")
+    func beginningsAndNumbersAreFound() async throws {
+        try await ConsoleBrowser.with(.read) { browser, stage in
+            _ = await stage.admin(.post, "/admin/v1/users", #"{"username":"Annabel","phone_number":"+43 316 1234"}"#)
+            for text in ["annab", "+43 316 1234", "316 1234"] {
+                #expect(try await browser.find(text).words.contains("User Annabel ("), "\(text)")
+            }
+            let both = try await browser.find("AN")
+            #expect(both.status == 200 && both.words.contains("2 users are like AN."))
+            #expect(both.words.contains("anna (") && both.words.contains("Annabel ("))
+            for text in ["nnab", "+43 316 9999", "316"] {
+                #expect(try await browser.find(text).status == 404, "\(text)")
+            }
+        }
+    }
+
     @Test func whatIsNotFoundIsLookedForFurther() async throws {
         try await ConsoleBrowser.with(.read) { browser, stage in
             _ = try await stage.logIn(device: "tablet-9")

@@ -99,3 +99,36 @@ extension Answer {
             .split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 }
+
+extension Answer {
+    /// The values of the fields of the page, as a browser would send them.
+    var fields: [String: String] { fields(after: "<main>") }
+
+    /// The values of the fields after a text of the page, up to the end of their form.
+    func fields(after start: String) -> [String: String] {
+        guard let place = text.firstRange(of: start) else { return [:] }
+        let rest = text[place.upperBound...]
+        let part = rest[..<(rest.firstRange(of: "</form>")?.lowerBound ?? rest.endIndex)]
+        var fields: [String: String] = [:]
+        for match in part.matches(of: #/<input[^>]*? name="([^"]*)"[^>]*? value="([^"]*)"([^>]*)>/#) {
+            let isBox = match.0.contains("checkbox")
+            if !isBox || match.3.contains("checked") { fields[String(match.1)] = Self.unescaped(match.2) }
+        }
+        for match in part.matches(of: #/<textarea name="([^"]*)"[^>]*>\n([^<]*)<\/textarea>/#) {
+            fields[String(match.1)] = Self.unescaped(match.2)
+        }
+        for match in part.matches(of: #/<select name="([^"]*)">([\s\S]*?)<\/select>/#) {
+            let chosen =
+                match.2.firstMatch(of: #/value="([^"]*)" selected/#)?.1
+                ?? match.2.firstMatch(of: #/value="([^"]*)"/#)?.1
+            fields[String(match.1)] = chosen.map(Self.unescaped) ?? ""
+        }
+        fields["csrf"] = nil
+        return fields
+    }
+
+    static func unescaped(_ text: Substring) -> String {
+        String(text).replacing("&quot;", with: "\"").replacing("&#39;", with: "'").replacing("&lt;", with: "<")
+            .replacing("&gt;", with: ">").replacing("&amp;", with: "&")
+    }
+}

@@ -17,16 +17,20 @@ import Testing
             _ = await stage.refresh("sjr_x")
             _ = await stage.call(
                 .post, "/v1/login", #"{"username":"anna","password":"x","device":{"id":"p"}}"#)
-            stage.moveClock(to: 60)
             let page = await browser.get("/console/now")
-            #expect(page.words.contains("Refreshes in the last minute2"))
-            #expect(page.words.contains("Refused in the last minute1"))
-            #expect(page.words.contains("Logins in the last minute1"))
-            #expect(page.words.contains("Failed logins in the last minute1"))
+            #expect(page.words.contains("Refreshes in the last hour2, 1 refused"), "\(page.words)")
+            #expect(page.words.contains("Logins in the last hour2, 1 failed"))
+            #expect(page.words.contains("Sessions in the last hour1 began, 0 ended"))
+            // The charts say the same.
+            #expect(page.words.contains("Refreshes per minute 2 in all, 2 at most, 1 refused"))
+            #expect(page.words.contains("Logins per minute 2 in all, 2 at most, 1 failed"))
+            #expect(page.words.contains("Sessions that began and ended, per minute 1 in all, 1 at most, 0 ended"))
             #expect(page.words.contains("repeated the newest token, again within the rotation interval1"))
             #expect(page.words.contains("session started") && page.words.contains("malformed refused1"))
-            stage.moveClock(to: 120)
-            #expect(await browser.get("/console/now").words.contains("Refreshes in the last minute0"))
+            stage.moveClock(to: 3660)
+            try await browser.enter()
+            let later = await browser.get("/console/now").words
+            #expect(later.contains("Refreshes in the last hour0, 0 refused") && later.contains("per minute 0 in all"))
         }
     }
 
@@ -96,8 +100,13 @@ import Testing
             #expect(page.words.contains("There is no living session to look at."))
             #expect(page.words.contains("sojourn settings set --offline-session-idle 30d --offline-session-max 200d"))
             #expect(page.words.contains(#"-d '{"offline_session_idle":2592000,"#))
+            #expect(page.words.contains("--rotation-interval 90s --offline-session-max-limited false"))
             let done = try await browser.follow(page, "/console/settings", form.merging(["act": "change"]) { $1 })
             #expect(done.words.contains("The change is made, and acts from now on."))
+            let events = await stage.admin(.get, "/admin/v1/events?limit=200").text
+            let same = try await browser.follow(done, "/console/settings", form.merging(["act": "change"]) { $1 })
+            #expect(same.words.contains("Nothing was changed."))
+            #expect(await stage.admin(.get, "/admin/v1/events?limit=200").text == events)
             let settings = await stage.admin(.get, "/admin/v1/settings/sessions")
             #expect(settings.integer("offline_session_idle") == 2_592_000)
             #expect(settings.bool("offline_session_max_limited") == false)
@@ -114,7 +123,9 @@ import Testing
             for preset in ClientForm.presets {
                 let page = await browser.get("/console/new-client?preset=\(preset.name)")
                 var form = page.fields
+                #expect(preset.examples.keys.allSatisfy { form[$0] ?? "" == "" }, "an example is sent: \(form)")
                 form["client_id"] = "c-\(preset.name)"
+                for (name, example) in preset.examples { form[name] = example }
                 if preset.name == "fapi" {
                     form["jwks"] = #"""
                         {"keys":[{"kty":"EC","crv":"P-256","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4","y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}
@@ -153,6 +164,8 @@ import Testing
             let preview = try await browser.act(page, "/console/clients/shop", form)
             #expect(preview.words.contains("-d '{}'"), "\(preview.words)")
             form["act"] = "change"
+            #expect(
+                try await browser.follow(page, "/console/clients/shop", form).words.contains("Nothing was changed."))
             form["client_name"] = "New <name>"
             form["offline_session_idle"] = "10d"
             let changed = try await browser.follow(page, "/console/clients/shop", form)
@@ -361,38 +374,5 @@ import Testing
             }
             #expect(seen == (0..<120).reversed().map { "n\($0)" })
         }
-    }
-}
-
-extension Answer {
-    /// The values of the fields of the page, as a browser would send them.
-    var fields: [String: String] { fields(after: "<main>") }
-
-    /// The values of the fields after a text of the page, up to the end of their form.
-    func fields(after start: String) -> [String: String] {
-        guard let place = text.firstRange(of: start) else { return [:] }
-        let rest = text[place.upperBound...]
-        let part = rest[..<(rest.firstRange(of: "</form>")?.lowerBound ?? rest.endIndex)]
-        var fields: [String: String] = [:]
-        for match in part.matches(of: #/<input[^>]*? name="([^"]*)"[^>]*? value="([^"]*)"([^>]*)>/#) {
-            let isBox = match.0.contains("checkbox")
-            if !isBox || match.3.contains("checked") { fields[String(match.1)] = Self.unescaped(match.2) }
-        }
-        for match in part.matches(of: #/<textarea name="([^"]*)"[^>]*>\n([^<]*)<\/textarea>/#) {
-            fields[String(match.1)] = Self.unescaped(match.2)
-        }
-        for match in part.matches(of: #/<select name="([^"]*)">([\s\S]*?)<\/select>/#) {
-            let chosen =
-                match.2.firstMatch(of: #/value="([^"]*)" selected/#)?.1
-                ?? match.2.firstMatch(of: #/value="([^"]*)"/#)?.1
-            fields[String(match.1)] = chosen.map(Self.unescaped) ?? ""
-        }
-        fields["csrf"] = nil
-        return fields
-    }
-
-    private static func unescaped(_ text: Substring) -> String {
-        String(text).replacing("&quot;", with: "\"").replacing("&#39;", with: "'").replacing("&lt;", with: "<")
-            .replacing("&gt;", with: ">").replacing("&amp;", with: "&")
     }
 }

@@ -20,8 +20,8 @@ import Testing
             let tokens = try await stage.logIn()
             let path = "/console/users/\(tokens.userID)"
             let page = await browser.get(path)
-            #expect(page.words.contains("Disable logins …") && page.words.contains("sojourn user disable anna"))
-            #expect(page.words.contains("curl -X POST http://localhost:8081/admin/v1/users/\(tokens.userID)/disable"))
+            #expect(page.words.contains("Disable logins …") && page.words.contains("sojourn user revoke anna"))
+            #expect(page.words.contains("curl -X POST http://localhost:8081/admin/v1/users/\(tokens.userID)/revoke"))
             let disabled = try await browser.follow(
                 page, path, ["act": "disable", "reason": "lost & <found>", "effective": "on_expiry"])
             #expect(disabled.words.contains("Logins are disabled. 0 sessions ended."))

@@ -99,6 +99,8 @@ import Testing
         "GET /.well-known/assetlinks.json": [],
         // `Console` has the tests of its pages.
         "GET /console": [], "GET /console/enter": [], "POST /console/enter": [], "POST /console/leave": [],
+        "GET /console/leave": [], "GET /console/find": [], "GET /console/events.csv": [], "GET /console/new-user": [],
+        "POST /console/new-user": [],
         "POST /console/find": [], "GET /console/users": [], "GET /console/users/{user}": [],
         "POST /console/users/{user}": [], "GET /console/sessions/{session_id}": [],
         "POST /console/sessions/{session_id}": [], "GET /console/events": [], "GET /console/events.jsonl": [],

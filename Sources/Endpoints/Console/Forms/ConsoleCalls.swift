@@ -19,16 +19,22 @@ struct ConsoleCall: Sendable {
     var json: String? {
         body.map { String(decoding: JSONAnswer.encodeOrEmpty($0), as: UTF8.self) }
     }
+
+    /// The request of the call.
+    fileprivate var request: Request {
+        var request = Request(method, "/admin/v1" + path)
+        if let json {
+            request.fields.append("Content-Type", "application/json")
+            request.body = Array(json.utf8)
+        }
+        return request
+    }
 }
 
 extension Endpoints {
     /// Runs a call for the admin in the browser. Throws what the call throws.
     func run(_ made: ConsoleCall, for stay: ConsoleStay) async throws -> [String: JSONValue] {
-        var request = Request(made.method, "/admin/v1" + made.path)
-        if let json = made.json {
-            request.fields.append("Content-Type", "application/json")
-            request.body = Array(json.utf8)
-        }
+        let request = made.request
         guard case .route(let route, let parameter) = adminTable.find(request),
             case .admin(let scope, _, let handle) = route.handler
         else { throw ServiceError.notFound("call") }
@@ -38,6 +44,13 @@ extension Endpoints {
             parameter: parameter)
         let response = try await handle(self, call.by(stay.call.actor, stay.key.scope))
         return (try? StrictJSON.object(response.body)) ?? [:]
+    }
+
+    /// The scope that a call needs; nil if there is no such call.
+    func scope(of made: ConsoleCall) -> AdminKey.Scope? {
+        guard case .route(let route, _) = adminTable.find(made.request), case .admin(let scope, _, _) = route.handler
+        else { return nil }
+        return scope
     }
 
     /// Runs a call; what the admin has to correct is returned as a sentence.

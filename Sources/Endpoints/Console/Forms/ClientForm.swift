@@ -14,6 +14,8 @@ struct ClientForm: Sendable {
         case duration
         case flag
         case json
+        /// Ways to log in, as boxes.
+        case methods
     }
 
     /// A member: its name, how it is written, and its label.
@@ -30,12 +32,12 @@ struct ClientForm: Sendable {
     /// The groups of the form, in its order.
     static let groups = [
         Group(
-            title: "App",
+            title: "Access",
             members: [
                 ("client_name", .text, "Name"),
                 (
                     "token_endpoint_auth_method", .word(Client.AuthenticationMethod.allCases.map(\.rawValue)),
-                    "Authentication (token_endpoint_auth_method)"
+                    "Authentication"
                 ),
                 ("token_endpoint_auth_method_pinned", .flag, "Takes the secret in this place alone"),
                 ("jwks", .json, "Public keys (JWK set), for private_key_jwt"),
@@ -45,13 +47,10 @@ struct ClientForm: Sendable {
                     "scope_claims", .json,
                     "Claims of users that each scope brings into ID tokens and userinfo: {\"SCOPE\": [\"CLAIM\"]}"
                 ),
-                (
-                    "login_methods", .list,
-                    "Ways to log in (password passkey phone provider:NAME anonymous invitation); empty: every way"
-                ),
+                ("login_methods", .methods, "Ways to log in"),
                 (
                     "login_names", .word(HostedLogin.LoginNames.allCases.map(\.rawValue)),
-                    "Names beside a password (login_names)"
+                    "Names beside a password"
                 ),
             ]),
         Group(
@@ -62,7 +61,7 @@ struct ClientForm: Sendable {
                 ("redirect_hops", .list, "Where redirect URIs lead on"),
                 (
                     "browser_session", .word(HostedLogin.BrowserSession.allCases.map(\.rawValue)),
-                    "Session of the browser (browser_session)"
+                    "Session of the browser"
                 ),
                 ("initiate_login_uri", .text, "Page that starts a login"),
                 (
@@ -84,7 +83,7 @@ struct ClientForm: Sendable {
                 ("refresh_after", .duration, "Own refresh_after"),
                 ("user_presence_max_age", .duration, "Longest time without a proof of presence"),
                 ("token_style", .word(Client.TokenStyle.allCases.map(\.rawValue)), "Place of the refresh token"),
-                ("dpop", .word(Client.ProofRequirement.allCases.map(\.rawValue)), "Proof of a key (dpop)"),
+                ("dpop", .word(Client.ProofRequirement.allCases.map(\.rawValue)), "Proof of a key"),
                 (
                     "app_data", .word(Client.AppDataRule.allCases.map(\.rawValue)),
                     "A refresh that names another platform"
@@ -140,64 +139,6 @@ struct ClientForm: Sendable {
         "id_token_signed_response_alg", "jwks", "backchannel_client_notification_endpoint", "login_methods",
     ]
 
-    /// What starts a new client: the name of a kind of app, and the members that differ from the defaults.
-    static let presets: [(name: String, label: String, values: [String: JSONValue])] = [
-        (
-            "mobile", "Mobile app with its own login screen",
-            [
-                "grant_types": .array([.string("refresh_token"), .string("login")]),
-                "token_endpoint_auth_method": .string("none"),
-                "scope": .string("offline_access \(Scope.account)"),
-            ]
-        ),
-        (
-            "page", "Mobile app with the login page",
-            [
-                "grant_types": .array([.string("authorization_code"), .string("refresh_token")]),
-                "token_endpoint_auth_method": .string("none"),
-                "redirect_uris": .array([.string("com.example.app:/callback")]),
-                "scope": .string("openid profile email \(Scope.account)"),
-            ]
-        ),
-        (
-            "web", "Web application with a backend",
-            [
-                "grant_types": .array([.string("authorization_code"), .string("refresh_token")]),
-                "token_endpoint_auth_method": .string("client_secret_basic"),
-                "redirect_uris": .array([.string("https://app.example.com/callback")]),
-                "scope": .string("openid profile email groups roles"), "browser_session": .string("shared"),
-                "backchannel_logout_uri": .string("https://app.example.com/logout"),
-                "id_token_signed_response_alg": .string("RS256"),
-            ]
-        ),
-        (
-            "device", "Television, console or command line",
-            [
-                "grant_types": .array([
-                    .string("refresh_token"), .string("urn:ietf:params:oauth:grant-type:device_code"),
-                ]),
-                "token_endpoint_auth_method": .string("none"), "scope": .string("openid"),
-            ]
-        ),
-        (
-            "backend", "Backend for itself",
-            [
-                "grant_types": .array([.string("client_credentials")]),
-                "token_endpoint_auth_method": .string("client_secret_basic"),
-                "access_token_lifetime": .integer(3600), "refresh_after": .integer(1800),
-            ]
-        ),
-        (
-            "fapi", "FAPI 2.0",
-            [
-                "grant_types": .array([.string("authorization_code"), .string("refresh_token")]),
-                "token_endpoint_auth_method": .string("private_key_jwt"), "dpop": .string("required"),
-                "require_pushed_authorization_requests": .bool(true),
-                "redirect_uris": .array([.string("https://app.example.com/callback")]), "scope": .string("openid"),
-            ]
-        ),
-    ]
-
     /// The texts of the members; `1` for a flag that is set.
     var texts: [String: String] = [:]
     var grants: Set<String> = []
@@ -208,7 +149,7 @@ struct ClientForm: Sendable {
             guard let value = values[name], value != .null else { continue }
             switch kind {
             case .text, .word: texts[name] = value.string
-            case .list: texts[name] = value.elements.compactMap(\.string).joined(separator: "\n")
+            case .list, .methods: texts[name] = value.elements.compactMap(\.string).joined(separator: "\n")
             case .duration: texts[name] = value.integer.map { ConsoleView.short(.seconds($0)) }
             case .flag: texts[name] = value.bool == true ? "1" : nil
             case .json: texts[name] = value.compactText
@@ -228,9 +169,20 @@ struct ClientForm: Sendable {
         return ClientForm(members(of: client).merging(values) { $1 })
     }
 
+    /// The field with the words of which each has a box.
+    static func offered(_ name: String) -> String { "\(name).offered" }
+
     /// The form that was sent.
     init(_ form: FormParameters) {
-        for (name, _, _) in Self.members { texts[name] = form.value(name) }
+        for (name, kind, _) in Self.members {
+            guard case .methods = kind else {
+                texts[name] = form.value(name)
+                continue
+            }
+            let words = (form[Self.offered(name)] ?? "").split(separator: " ").map(String.init)
+            let chosen = words.filter { form["\(name).\($0)"] == "1" }
+            texts[name] = chosen.isEmpty ? nil : chosen.joined(separator: "\n")
+        }
         grants = Set(Client.GrantType.allCases.map(\.rawValue).filter { form["grant_types.\($0)"] == "1" })
     }
 
@@ -243,8 +195,10 @@ struct ClientForm: Sendable {
         for (name, kind, label) in Self.members {
             let text = texts[name] ?? ""
             switch kind {
-            case .list where text.isEmpty && Self.clearable.contains(name): values[name] = .null
-            case .list:
+            case .list where text.isEmpty && Self.clearable.contains(name),
+                .methods where text.isEmpty:
+                values[name] = .null
+            case .list, .methods:
                 values[name] = .array(text.split(whereSeparator: \.isWhitespace).map { .string(String($0)) })
             case .flag: values[name] = .bool(text == "1")
             case _ where text.isEmpty:
@@ -252,7 +206,7 @@ struct ClientForm: Sendable {
             case .text, .word: values[name] = .string(text)
             case .duration:
                 guard let seconds = ConsoleView.seconds(text) else {
-                    throw ConsoleRefusal(sentence: "\(label): write a duration as 14d, 12h, 90m or seconds.")
+                    throw ConsoleRefusal(sentence: "\(label): \(ConsoleView.durationHint)")
                 }
                 values[name] = .integer(seconds)
             case .json:
