@@ -249,7 +249,8 @@ let package = Package(
             "EndpointsTests", "unit",
             [
                 "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "StoreConformance", "Sessions",
-                "OAuth", "JOSE", "JSON", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository", "WebAuthn",
+                "Pages", "OAuth", "JOSE", "JSON", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository",
+                "WebAuthn",
                 "WebAuthnFixture",
             ])
         + tests(

@@ -44,7 +44,9 @@ internal import Sockets
     }
 
     /// Returns the location of `address`; nil if it is unknown, private, or no address. It may wait for the disk.
-    public func location(of address: String) throws(GeoDatabaseError) -> Location? {
+    ///
+    /// - Parameter language: the tag of the language of its names (BCP 47).
+    public func location(of address: String, language: String = "en") throws(GeoDatabaseError) -> Location? {
         guard let address = SocketAddress(host: address, port: 0)?.unmapped,
             !Self.privateRanges.contains(where: { $0.contains(address) })
         else { return nil }
@@ -56,10 +58,18 @@ internal import Sockets
         guard unsafe result.found_entry, let code = try unsafe text(&result.entry, "country", "iso_code") else {
             return nil
         }
+        func name(_ path: String...) throws(GeoDatabaseError) -> String? {
+            for language in [language, "en"] {
+                let steps = path + ["names", language]
+                let name = try unsafe text(
+                    &result.entry, steps[0], steps[1], steps[2], steps.count > 3 ? steps[3] : nil)
+                if let name { return name }
+            }
+            return nil
+        }
         return Location(
-            countryCode: code, countryName: try unsafe text(&result.entry, "country", "names", "en"),
-            region: try unsafe text(&result.entry, "subdivisions", "0", "names", "en"),
-            city: try unsafe text(&result.entry, "city", "names", "en"))
+            countryCode: code, countryName: try name("country"), region: try name("subdivisions", "0"),
+            city: try name("city"))
     }
 
     /// Returns the text at a path of an entry.

@@ -1,4 +1,5 @@
-/// The location of a network address, as far as the database knows it. Names are English.
+/// The location of a network address, as far as the database knows it. Names are in the language that was asked for, and English where the
+/// database has none.
 public struct Location: Hashable, Sendable {
     /// The country by ISO 3166-1: two capital letters.
     public var countryCode: String

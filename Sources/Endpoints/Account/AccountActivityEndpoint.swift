@@ -14,7 +14,7 @@ extension Endpoints {
         try await account(call, .accountActivity) { stay in
             let query = AuthorizationParameters((try? call.request.queryItems()) ?? [])
             let cursor = query["cursor"].flatMap { QueryParameters.number($0) }
-            let (found, next) = try await entries(of: stay.user, before: cursor)
+            let (found, next) = try await entries(of: stay.user, before: cursor, in: stay.language)
             let page = ActivityPage(
                 header: stay.header, entries: found,
                 older: next.map { PagePath("/account/activity", ["cursor": "\($0)"]) }, hasNewer: cursor != nil)
@@ -25,18 +25,22 @@ extension Endpoints {
     /// The lines before a cursor, and the cursor of the next page; nil on the last one. Many events are no line, so that a page
     /// reads several times.
     private func entries(
-        of user: User, before cursor: Int64?
+        of user: User, before cursor: Int64?, in language: PageLanguage
     ) async throws(ServiceError) -> (entries: [ActivityEntry], next: Int64?) {
         let sessions = try await services.accounts.latestSessions(of: user.id, limit: 500)
         let byID = Dictionary(sessions.map { ($0.id, $0) }) { first, _ in first }
+        // A session is forgotten before its events are. Its device is known as long as it has another session.
+        let devices = Dictionary(sessions.map { ($0.device.row, $0.device) }) { first, _ in first }
         let clients = try await services.administration.clients()
         let names = Dictionary(clients.map { ($0.id, $0.name ?? $0.id) }) { first, _ in first }
         var (entries, cursor) = ([ActivityEntry](), cursor)
         for _ in 0..<Self.readsMax {
             let events = try await services.accounts.history(of: user.id, before: cursor, limit: Self.entriesMax)
             for recorded in events {
-                let session = recorded.event.sessionID.flatMap { byID[$0] }
-                if let entry = entry(recorded.event, session, names) { entries.append(entry) }
+                let event = recorded.event
+                let session = event.sessionID.flatMap { byID[$0] }
+                let device = session?.device ?? event.deviceID.flatMap { devices[Device(id: $0).row] }
+                if let entry = entry(event, session, device, names, language) { entries.append(entry) }
                 cursor = recorded.id
                 if entries.count == Self.entriesMax { return (entries, cursor) }
             }
@@ -46,13 +50,14 @@ extension Endpoints {
     }
 
     private func entry(
-        _ event: AuditEvent, _ session: Session?, _ clientNames: [String: String]
+        _ event: AuditEvent, _ session: Session?, _ device: Device?, _ clientNames: [String: String],
+        _ language: PageLanguage
     ) -> ActivityEntry? {
         guard let what = ActivityEvent(event, session) else { return nil }
         return ActivityEntry(
-            what, at: event.at.secondsSinceEpoch, device: session?.device.shownName,
+            what, at: event.at.secondsSinceEpoch, device: device?.shownName,
             app: event.clientID.map { clientNames[$0] ?? $0 },
-            place: event.actor == Origin.userActor ? event.remoteAddress.flatMap { placeName($0) } : nil)
+            place: event.actor == Origin.userActor ? event.remoteAddress.flatMap { placeName($0, in: language) } : nil)
     }
 }
 

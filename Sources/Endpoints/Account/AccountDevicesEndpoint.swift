@@ -17,6 +17,7 @@ extension Endpoints {
             let message: DevicesPage.Message? =
                 switch word {
                 case AccountWord.gone: .nothingToEnd
+                case AccountWord.again: .pressAgain
                 case let count?: Int(count).map { .ended($0) }
                 case nil: nil
                 }
@@ -26,25 +27,30 @@ extension Endpoints {
 
     /// `POST /account/end`: ends one session of the user, all others, or all.
     func endAccountDevices(_ call: Call) async throws -> Response {
-        try await account(call, .account) { stay in
+        try await account(call, .account, act: .end) { stay in
             let form = try call.form()
             guard stay.sent(form, to: .accountEnd) else { return try await devicesPage(stay, .pressAgain) }
-            let (userID, current) = (stay.user.id, stay.visit.session.id)
-            switch form[.which] ?? form[.session].map({ _ in "one" }) {
-            case "one":
-                guard let id = form[.session].flatMap({ Identifier<Session>($0) }),
-                    try await endRow(of: id, userID, asking: current, call)
-                else { return redirect(stay, to: .account, saying: AccountWord.gone) }
-                return id == current ? leaveAccount() : redirect(stay, to: .account, saying: "1")
-            case "others":
-                let ended = try await services.accounts.endSessions(
-                    of: userID, onDevice: nil, except: current, from: call.origin)
-                return redirect(stay, to: .account, saying: ended > 0 ? "\(ended)" : AccountWord.gone)
-            case "all":
-                _ = try await services.accounts.endSessions(of: userID, onDevice: nil, from: call.origin)
-                return leaveAccount()
-            default: return try await devicesPage(stay, nil)
-            }
+            return try await perform(.end, form, stay)
+        }
+    }
+
+    /// Ends what the form of the page names.
+    func endDevices(_ form: FormParameters, _ stay: AccountStay) async throws -> Response {
+        let (userID, current, origin) = (stay.user.id, stay.visit.session.id, stay.call.origin)
+        switch form[.which] ?? form[.session].map({ _ in "one" }) {
+        case "one":
+            guard let id = form[.session].flatMap({ Identifier<Session>($0) }),
+                try await endRow(of: id, userID, asking: current, stay.call)
+            else { return redirect(stay, to: .account, saying: AccountWord.gone) }
+            return id == current ? leaveAccount() : redirect(stay, to: .account, saying: "1")
+        case "others":
+            let ended = try await services.accounts.endSessions(
+                of: userID, onDevice: nil, except: current, from: origin)
+            return redirect(stay, to: .account, saying: ended > 0 ? "\(ended)" : AccountWord.gone)
+        case "all":
+            _ = try await services.accounts.endSessions(of: userID, onDevice: nil, from: origin)
+            return leaveAccount()
+        default: return try await devicesPage(stay, nil)
         }
     }
 
@@ -77,14 +83,14 @@ extension Endpoints {
         let families = DeviceRow.families(of: shown)
         func devices(under parent: Identifier<Session>?) -> [AccountDevice] {
             (families[parent] ?? []).map { row in
-                let place = addresses[row.id].flatMap { placeName($0) }
+                let place = addresses[row.id].flatMap { placeName($0, in: stay.language) }
                 var shown = device(row, stay, place: place, devices(under: row.id))
                 if parent == nil { shown.phone = row.record.session.phoneID.flatMap { names[$0] ?? nil } }
                 return shown
             }
         }
         return DevicesPage(
-            header: stay.header, devices: devices(under: nil),
+            header: stay.header, devices: devices(under: nil), now: context.clock.now.secondsSinceEpoch,
             more: rest > 0 ? (PagePath("/account", ["page": "\(number + 1)"]), rest) : nil, isContinued: number > 1,
             message: message
         ).response(.ok, in: stay.language)
@@ -107,7 +113,7 @@ extension Endpoints {
             signedInAt: (sessions.map(\.startedAt).min() ?? session.startedAt).secondsSinceEpoch,
             lastSeenAt: (sessions.map(\.renewedAt).max() ?? session.renewedAt).secondsSinceEpoch,
             idleEnd: idleEnd.secondsSinceEpoch, end: finalEnd.secondsSinceEpoch,
-            isThis: isThis, children: children)
+            isThis: isThis, isMobile: session.device.isMobile, children: children)
     }
 
     /// The last address of each session in the newest events of the user. Refreshes leave no event, so that this is the address
@@ -124,10 +130,28 @@ extension Endpoints {
     }
 
     /// City and country of an address; nil if they are not known.
-    func placeName(_ address: String) -> String? { remoteLogins.place(address)?.name }
+    func placeName(_ address: String, in language: PageLanguage = .english) -> String? {
+        remoteLogins.place(address, language.rawValue)?.name
+    }
 }
 
 extension Device {
     /// The name of the device as its user knows it: its own, or else its platform.
-    var shownName: String? { name ?? platform }
+    var shownName: String? { name ?? platform.map { Self.platforms[$0.lowercased()] ?? $0 } }
+
+    /// The names of platforms as their makers write them.
+    private static let platforms = [
+        "ios": "iOS", "ipados": "iPadOS", "visionos": "visionOS", "watchos": "watchOS", "tvos": "tvOS",
+        "macos": "macOS",
+        "android": "Android", "windows": "Windows", "linux": "Linux", "chromeos": "ChromeOS",
+    ]
+
+    /// Whether it is a phone or a tablet, as far as its name and its platform say.
+    var isMobile: Bool {
+        let known = [name, platform].compactMap { $0?.lowercased() }
+        return known.contains { text in
+            ["ios", "ipados", "android"].contains { text.hasPrefix($0) }
+                || ["iphone", "ipad", "· android"].contains { text.contains($0) }
+        }
+    }
 }

@@ -13,6 +13,7 @@ extension Endpoints {
             let message: SecurityPage.Message? =
                 switch stay.word(on: .accountSecurity) {
                 case AccountWord.again: .pressAgain
+                case AccountWord.addNow: .passkeyAddNow
                 case AccountWord.password: .passwordSaved
                 case AccountWord.paused: .paused
                 case AccountWord.resumed: .resumed
@@ -55,62 +56,70 @@ extension Endpoints {
 
     /// `POST /account/logins`: sets the user's own switch (seed 003), for a user who has authenticated within the last minutes.
     func switchAccountLogins(_ call: Call) async throws -> Response {
-        try await account(call, .accountSecurity) { stay in
+        try await account(call, .accountSecurity, act: .logins) { stay in
             let form = try call.form()
-            guard stay.sent(form, to: .accountLogins), let pause = form[.pause] else {
-                return try await securityPage(stay, .pressAgain)
+            guard stay.sent(form, to: .accountLogins), form[.pause] != nil else {
+                return try await securityPage(stay, .pressAgain, form)
             }
-            guard stay.visit.isRecent else { return try logInAgain(stay, goingTo: .accountSecurity) }
-            let isPausing = pause == "1"
-            let effective = form[.effective].flatMap { User.LoginDisabling.Effective(rawValue: $0) } ?? .immediate
-            let endsSessions = isPausing && form[.endSessions] == "1"
-            do throws(ServiceError) {
-                _ = try await services.accounts.setLogins(
-                    of: stay.user.id, shownBy: .browser(stay.visit.session.id), disabled: isPausing,
-                    effective: effective, revokesSessions: endsSessions,
-                    providers: identityVerifier?.providerNames ?? [], from: call.origin)
-            } catch {
-                guard case .conflict(code: "password_missing", _) = error else { throw error }
-                log(error, SecurityPage.Message.pauseNeedsPassword.status, call)
-                return try await securityPage(stay, .pauseNeedsPassword)
-            }
-            if endsSessions { return leaveAccount() }
-            return redirect(
-                stay, to: .accountSecurity, saying: isPausing ? AccountWord.paused : AccountWord.resumed)
+            return try await perform(.logins, form, stay)
         }
+    }
+
+    /// Sets the user's own switch as the form of the page says.
+    func switchLogins(_ form: FormParameters, _ stay: AccountStay) async throws -> Response {
+        let isPausing = form[.pause] == "1"
+        let effective = form[.effective].flatMap { User.LoginDisabling.Effective(rawValue: $0) } ?? .immediate
+        let endsSessions = isPausing && form[.endSessions] == "1"
+        do throws(ServiceError) {
+            _ = try await services.accounts.setLogins(
+                of: stay.user.id, shownBy: .browser(stay.visit.session.id), disabled: isPausing,
+                effective: effective, revokesSessions: endsSessions,
+                providers: identityVerifier?.providerNames ?? [], from: stay.call.origin)
+        } catch {
+            guard case .conflict(code: "password_missing", _) = error else { throw error }
+            log(error, SecurityPage.Message.pauseNeedsPassword.status, stay.call)
+            return try await securityPage(stay, .pauseNeedsPassword, form)
+        }
+        if endsSessions { return leaveAccount() }
+        return redirect(stay, to: .accountSecurity, saying: isPausing ? AccountWord.paused : AccountWord.resumed)
     }
 
     /// `POST /account/passkeys`: adds, names or removes a passkey, after an authentication within the last minutes.
     func changeAccountPasskeys(_ call: Call) async throws -> Response {
-        try await account(call, .accountSecurity) { stay in
+        try await account(call, .accountSecurity, act: .passkeys) { stay in
             let form = try call.form()
-            guard stay.sent(form, to: .accountPasskeys), !stay.visit.isPaused, let act = form[.act] else {
-                return try await securityPage(stay, .pressAgain)
+            guard stay.sent(form, to: .accountPasskeys), !stay.visit.isPaused, form[.act] != nil else {
+                return try await securityPage(stay, .pressAgain, form)
             }
-            guard stay.visit.isRecent else { return try logInAgain(stay, goingTo: .accountSecurity) }
-            if act == "add" { return try await addAccountPasskey(stay, form[.credential]) }
-            let id = form[.passkey].flatMap { Base64URL.decode($0) } ?? []
-            do throws(ServiceError) {
-                if act == "remove" {
-                    try await services.passkeys.remove(id, of: stay.visit, from: call.origin)
-                } else {
-                    guard let name = form[.name], Device.isValid(text: name) else {
-                        return try await securityPage(stay, .passkeyNameRefused, chosen: form[.passkey])
-                    }
-                    _ = try await services.passkeys.rename(id, of: stay.user.id, to: name)
-                }
-            } catch {
-                guard case .notFound = error else { throw error }
-                return redirect(stay, to: .accountSecurity, saying: AccountWord.gone)
-            }
-            return redirect(
-                stay, to: .accountSecurity, saying: act == "remove" ? AccountWord.removed : AccountWord.renamed)
+            return try await perform(.passkeys, form, stay)
         }
+    }
+
+    /// Adds, names or removes a passkey as the form of the page says.
+    func changePasskeys(_ form: FormParameters, _ stay: AccountStay) async throws -> Response {
+        let act = form[.act]
+        if act == "add" { return try await addAccountPasskey(stay, form[.credential]) }
+        let id = form[.passkey].flatMap { Base64URL.decode($0) } ?? []
+        do throws(ServiceError) {
+            if act == "remove" {
+                try await services.passkeys.remove(id, of: stay.visit, from: stay.call.origin)
+            } else {
+                guard let name = form[.name], Device.isValid(text: name) else {
+                    return try await securityPage(stay, .passkeyNameRefused, form)
+                }
+                _ = try await services.passkeys.rename(id, of: stay.user.id, to: name)
+            }
+        } catch {
+            guard case .notFound = error else { throw error }
+            return redirect(stay, to: .accountSecurity, saying: AccountWord.gone)
+        }
+        return redirect(
+            stay, to: .accountSecurity, saying: act == "remove" ? AccountWord.removed : AccountWord.renamed)
     }
 
     /// Adds the passkey that the browser has made. A form without one is that of a page without options.
     private func addAccountPasskey(_ stay: AccountStay, _ credential: String?) async throws -> Response {
-        guard let credential else { return try await securityPage(stay, .pressAgain) }
+        guard let credential else { return redirect(stay, to: .accountSecurity, saying: AccountWord.addNow) }
         guard let refusal = try await addPasskey(credential, to: stay.visit, stay.call) else {
             return redirect(stay, to: .accountSecurity, saying: AccountWord.added)
         }
@@ -157,9 +166,13 @@ extension Endpoints {
     }
 
     private func securityPage(
-        _ stay: AccountStay, _ message: SecurityPage.Message?, chosen: String? = nil
+        _ stay: AccountStay, _ message: SecurityPage.Message?, _ form: FormParameters? = nil
     ) async throws(ServiceError) -> Response {
         let user = stay.user
+        let typed = SecurityPage.Typed(
+            passkeyName: form?[.act] == "rename" ? form?[.name] ?? "" : nil,
+            pausesOnExpiry: form?[.effective] == User.LoginDisabling.Effective.onExpiry.rawValue,
+            endsSessions: form?[.endSessions] == "1")
         let query = AuthorizationParameters((try? stay.call.request.queryItems()) ?? [])
         var (passkeys, addition): ([AccountPasskey]?, PasskeyAddition) = (nil, .none)
         if context.passkeys != nil {
@@ -173,8 +186,8 @@ extension Endpoints {
         }
         let page = SecurityPage(
             header: stay.header, username: user.username, hasPassword: user.passwordHash != nil,
-            lengthMin: context.passwordRules.lengthMin, passkeys: passkeys, chosen: chosen ?? query["passkey"],
-            addition: addition, logins: user.switchState, message: message)
+            lengthMin: context.passwordRules.lengthMin, passkeys: passkeys, chosen: form?[.passkey] ?? query["passkey"],
+            addition: addition, logins: user.switchState, typed: typed, message: message)
         var response = page.response(message?.status ?? .ok, in: stay.language)
         if case .tooManyAttempts(let seconds) = message { response.fields.append("Retry-After", "\(seconds)") }
         return response
@@ -184,9 +197,10 @@ extension Endpoints {
     func passwordProblem(_ password: String, of user: User?) -> PasswordProblem {
         switch context.passwordRules.brokenRule(by: password, username: user?.username) {
         case .tooShort(let min): .tooShort(min: min)
-        case .isName: .isName
         case .tooCommon: .tooCommon
-        case .unusable, nil: .refused
+        case .unusable: password.utf8.contains(0) ? .unusable : .tooLong
+        // Without the user the rule about the username is the one that is left.
+        case .isName, nil: .isName
         }
     }
 }
@@ -210,7 +224,8 @@ extension SecurityPage.Message {
         case .wrongCurrentPassword, .password, .passkeyNameRefused, .passkeyNotAdded: .unprocessable
         case .pauseNeedsPassword, .passkeyTaken: .conflict
         case .tooManyAttempts: .tooManyRequests
-        case .pressAgain, .passwordSaved, .paused, .resumed, .passkeyRenamed, .passkeyRemoved, .passkeyGone,
+        case .pressAgain, .passkeyAddNow, .passwordSaved, .paused, .resumed, .passkeyRenamed, .passkeyRemoved,
+            .passkeyGone,
             .passkeyAdded:
             .ok
         }

@@ -10,13 +10,18 @@ struct AccountStay: Sendable {
     let transport: PageTransport
     let call: Call
     /// The secret of the browser, by which its forms are recognized.
-    fileprivate let flow: FlowSecret
+    let flow: FlowSecret
 
     var user: User { visit.user }
     var language: PageLanguage { call.language() }
 
     /// What a form's token is made for beside its path: the session, so that a form of another user's page is stale.
-    private func subject(_ path: PagePath) -> String { path == .logout ? "" : visit.session.id.description }
+    private func subject(_ path: PagePath) -> String {
+        path == .logout ? "" : Self.subject(visit.session.id)
+    }
+
+    /// What the tokens of the forms in a session are made for.
+    static func subject(_ session: Identifier<Session>) -> String { session.description }
 
     /// The account's name, and the hidden fields of the page's forms.
     var header: AccountHeader {
@@ -52,16 +57,16 @@ extension FormParameters {
 
 extension Endpoints {
     /// Answers a request for `page`, or a form that belongs to it, for the user of the browser's session. Without a session the
-    /// browser goes to the login page first, and then to `page`. While the user's own switch is on, there is the page of the
-    /// switch alone.
+    /// browser goes to the login page first, and then to `page`; the form of `act` is taken then. While the user's own switch is
+    /// on, there is the page of the switch alone.
     func account(
-        _ call: Call, _ page: PagePath, _ body: (AccountStay) async throws -> Response
+        _ call: Call, _ page: PagePath, act: AccountAct? = nil, _ body: (AccountStay) async throws -> Response
     ) async throws -> Response {
         guard let transport = call.transport else { throw RequestProblem.needsTLS }
         if call.request.method == .post { try checkOrigin(call) }
         guard let handle = browserHandle(call, transport),
             let visit = try await services.hostedLogin.accountVisit(handle)
-        else { return try logInForAccount(goingTo: page.text) }
+        else { return try await logInForAccount(goingTo: page, act, transport, call) }
         if visit.isPaused, page != .accountSecurity {
             return redirect(to: .accountSecurity)
         }
@@ -73,8 +78,9 @@ extension Endpoints {
         do throws(any Error) { response = try await body(stay) } catch {
             // The session has ended, or has grown too old for the act, since it was read.
             switch error {
-            case ServiceError.invalidToken: return try logInForAccount(goingTo: page.text)
-            case ServiceError.insufficientUserAuthentication: return try logInAgain(stay, goingTo: page)
+            case ServiceError.invalidToken: return try await logInForAccount(goingTo: page, act, transport, call)
+            case ServiceError.insufficientUserAuthentication:
+                return try logInForAccount(goingTo: stay.path(page, saying: AccountWord.again), as: stay.user)
             default: throw error
             }
         }
@@ -86,22 +92,46 @@ extension Endpoints {
         return response
     }
 
-    /// Leads to the login page, because the act demands an authentication of the last minutes, and back to the page, which
-    /// asks to press once more.
-    func logInAgain(_ stay: AccountStay, goingTo page: PagePath) throws -> Response {
-        try logInForAccount(goingTo: stay.path(page, saying: AccountWord.again), as: stay.user)
+    /// Leads to the login page, because the act demands an authentication of the last minutes. The act is done after that. One
+    /// that is too long for the request is not, and its page asks to press once more.
+    func logInAgain(_ stay: AccountStay, toFinish act: AccountAct, _ form: FormParameters) throws -> Response {
+        let page = act.page(of: form)
+        let pending = PendingForm(act, form, of: stay.user.id)
+        let response = try? logInForAccount(goingTo: page.text, as: stay.user, pending)
+        return try response ?? logInForAccount(goingTo: stay.path(page, saying: AccountWord.again), as: stay.user)
+    }
+
+    /// Leads from a browser whose session is over to the login page, and then to a page of the account. A form of that session
+    /// is taken after the login of its user.
+    private func logInForAccount(
+        goingTo page: PagePath, _ act: AccountAct?, _ transport: PageTransport, _ call: Call
+    ) async throws -> Response {
+        if let act, let handle = browserHandle(call, transport), let form = try? call.form(),
+            call.flowSecrets(transport).contains(where: {
+                $0.isToken(form[.csrf], of: act.path.text, AccountStay.subject(handle.id))
+            }), let userID = try await services.hostedLogin.user(of: handle),
+            let response = try? logInForAccount(goingTo: page.text, PendingForm(act, form, of: userID))
+        {
+            return response
+        }
+        return try logInForAccount(goingTo: page.text)
     }
 
     /// Leads to the login page, and then to a page of the account.
     ///
-    /// - Parameter user: the user who has to authenticate once more; nil: anybody may log in.
-    private func logInForAccount(goingTo path: String, as user: User? = nil) throws -> Response {
+    /// - Parameters:
+    ///   - user: the user who has to authenticate once more; nil: anybody may log in.
+    ///   - pending: the form that is taken after the login.
+    private func logInForAccount(
+        goingTo path: String, as user: User? = nil, _ pending: PendingForm? = nil
+    ) throws -> Response {
         var request = AuthorizationRequest(
             ofAccountPage: context.url(path), id: Hex.encode(context.random.bytes(16)))
         if let user {
             request.prompts = [.login]
             request.loginHint = user.shownUsername
         }
+        request.pending = pending
         guard let sealed = context.requests.seal(CarriedRequest(request, at: context.clock.now)) else {
             throw RequestProblem.invalid("r", "is too long")
         }
@@ -130,6 +160,7 @@ extension Endpoints {
 /// The words in URLs for what a page shall say.
 enum AccountWord {
     static let again = "again"
+    static let addNow = "add-now"
     static let password = "password"
     static let paused = "paused"
     static let resumed = "resumed"
@@ -141,16 +172,17 @@ enum AccountWord {
 
 /// The account page of a login, in place of an app.
 extension Endpoints {
-    /// Lets a user who has given the password into the account pages.
+    /// Lets a user who has authenticated into the account pages, and does what the user wanted before.
     func openAccountPages(
-        as authentication: HostedLoginService.Authentication, in browser: HostedLoginService.Browser,
-        to page: String, _ transport: PageTransport, _ call: Call
+        as authentication: HostedLoginService.Authentication, _ visit: LoginVisit, _ flow: FlowSecret, _ call: Call
     ) async throws(ServiceError) -> Response {
+        let request = visit.carried.request
         let (handle, idle) = try await services.hostedLogin.openAccountPages(
-            as: authentication, in: browser, from: call.origin)
-        var response = Self.redirect(to: page)
+            as: authentication, in: visit.browser, from: call.origin)
+        var response =
+            await finish(request, handle, visit.transport, flow, call) ?? Self.redirect(to: request.redirectURI)
         PageCookie.session.set(
-            services.hostedLogin.cookie(handle), lifetime: handle.isKept ? idle : nil, transport, on: &response)
+            services.hostedLogin.cookie(handle), lifetime: handle.isKept ? idle : nil, visit.transport, on: &response)
         return response
     }
 }

@@ -20,15 +20,15 @@ extension Endpoints {
         guard let transport = call.transport else { throw RequestProblem.needsTLS }
         try checkOrigin(call)
         let form = try call.form()
-        let token = form[.token] ?? ""
+        let token = Self.pasted(form[.token])
         let path = PagePath.reset.text
         guard let flow = call.flowSecrets(transport).first(where: { $0.isToken(form[.csrf], of: path, "") }) else {
-            return resetPage(call, transport, token: token, .pressAgain)
+            return resetPage(call, transport, token: token, .stale(call.staleness(of: form, transport)))
         }
         let new = form[.newPassword] ?? ""
         do throws(ServiceError) {
             try await rateLimiter.reset(from: call.caller) { () async throws(ServiceError) in
-                let reset = try await services.accounts.passwordReset(by: token)
+                let reset = try await services.accounts.passwordReset(by: token ?? "")
                 try await rateLimiter.reset(of: reset.userID) { () async throws(ServiceError) in
                     try await services.accounts.resetPassword(reset, to: new, from: call.origin)
                 }
@@ -42,7 +42,7 @@ extension Endpoints {
             default: throw error
             }
             log(error, message.status, call)
-            return resetPage(call, transport, token: token, message)
+            return resetPage(call, transport, token: message == .tokenRefused ? nil : token, message)
         }
         return Self.redirect(to: "\(url(.reset))?t=\(flow.formToken(Self.resetDonePath, ""))")
     }
@@ -50,13 +50,22 @@ extension Endpoints {
     /// What the token in the URL of the page after a reset is made for.
     private static let resetDonePath = "/reset?done"
 
+    /// The token of a link that was pasted whole, or in part; nil if there is none.
+    static func pasted(_ text: String?) -> String? {
+        let end = text?.split(separator: "#", omittingEmptySubsequences: false).last ?? ""
+        let token = end.filter { !$0.isWhitespace }
+        return token.isEmpty ? nil : token
+    }
+
     private func resetPage(
-        _ call: Call, _ transport: PageTransport, token: String = "", _ message: ResetPage.Message? = nil
+        _ call: Call, _ transport: PageTransport, token: String? = nil, _ message: ResetPage.Message? = nil
     ) -> Response {
         let shown = call.flowSecrets(transport).first
         let flow = shown ?? FlowSecret(random: context.random)
+        var state = FormState { flow.formToken($0.text, "") }
+        if case .stale = message { state.isShownAgain = true }
         let page = ResetPage(
-            form: FormState { flow.formToken($0.text, "") }, token: token,
+            form: state, token: token,
             lengthMin: context.passwordRules.lengthMin, message: message)
         var response = page.response(message?.status ?? .ok, in: call.language())
         if shown == nil { PageCookie.flow.set(flow.text, transport, on: &response) }
@@ -69,7 +78,7 @@ extension ResetPage.Message {
     /// The status of the page with this message.
     fileprivate var status: Status {
         switch self {
-        case .pressAgain: .ok
+        case .stale(let stale): stale.status
         case .tokenRefused, .password: .unprocessable
         case .tooManyAttempts: .tooManyRequests
         }

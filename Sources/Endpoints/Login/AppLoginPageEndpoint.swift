@@ -20,9 +20,12 @@ extension Endpoints {
         let form = try call.form()
         let (flows, path) = (call.flowSecrets(transport), PagePath.loginApp.text)
         let isAnswer = form[.request] != nil
-        guard let nonce = form[.request] ?? form[.token],
+        let typed = form[.request] ?? Self.pasted(form[.token])
+        guard let nonce = typed,
             flows.contains(where: { $0.isToken(form[.csrf], of: path, isAnswer ? nonce : "") })
-        else { return appLoginPage(call, transport, .pressAgain) }
+        else {
+            return appLoginPage(call, transport, .stale(call.staleness(of: form, transport)), typed: typed ?? "")
+        }
         do throws(ServiceError) {
             let visit = try await services.loginSessions.appVisit(by: nonce)
             if let other = try await otherUser(than: visit.user, call, transport) {
@@ -44,7 +47,7 @@ extension Endpoints {
             switch error {
             case .invalidGrant, .login, .loginOver, .notFound:
                 log(error, .unprocessable, call)
-                return appLoginPage(call, transport, .tooLate)
+                return appLoginPage(call, transport, .tooLate, typed: isAnswer ? "" : nonce)
             default: throw error
             }
         }
@@ -68,19 +71,19 @@ extension Endpoints {
 
     private func appLoginPage(
         _ call: Call, _ transport: PageTransport, _ state: AppLoginPage.State, _ client: Client? = nil,
-        nonce: String? = nil
+        nonce: String? = nil, typed: String = ""
     ) -> Response {
         let shown = call.flowSecrets(transport).first
         let flow = shown ?? FlowSecret(random: context.random)
-        let page = AppLoginPage(
-            app: client.map { app($0) },
-            form: FormState(request: nonce) { flow.formToken($0.text, $0 == .loginApp ? nonce ?? "" : "") },
-            state: state)
+        var form = FormState(request: nonce) { flow.formToken($0.text, $0 == .loginApp ? nonce ?? "" : "") }
+        var status = state == .tooLate ? Status.unprocessable : .ok
+        if case .stale(let stale) = state { (form.isShownAgain, status) = (true, stale.status) }
+        let page = AppLoginPage(app: client.map { app($0) }, form: form, state: state, typed: String(typed.prefix(200)))
         let login = client?.hostedLogin
         let targets =
             (login?.initiateLoginURI.map { [$0] } ?? []) + (login?.redirectURIs ?? []) + (login?.redirectHops ?? [])
         var response = page.response(
-            state == .tooLate ? .unprocessable : .ok, in: call.language(),
+            status, in: call.language(),
             submittingTo: targets.compactMap { PageURL(absolute: $0) })
         if shown == nil { PageCookie.flow.set(flow.text, transport, on: &response) }
         return response

@@ -1,5 +1,7 @@
 internal import Cryptography
 internal import HTTP
+internal import OAuth
+internal import Pages
 internal import Sessions
 
 /// How the browser reached a page.
@@ -111,6 +113,18 @@ struct FlowSecret: Hashable, Sendable {
     func isToken(_ token: String?, of path: String, _ sealed: String) -> Bool {
         constantTimeEqual(Array((token ?? "").utf8), Array(formToken(path, sealed).utf8))
     }
+}
+
+extension Call {
+    /// Why a form with a stale token counts for nothing. A browser that shows no cookie with the second form keeps none.
+    func staleness(of form: FormParameters, _ transport: PageTransport) -> StaleForm {
+        form[.again] == "1" && flowSecrets(transport).isEmpty ? .cookiesBlocked : .pressAgain
+    }
+}
+
+extension StaleForm {
+    /// The status of the page that shows the form again.
+    var status: Status { self == .pressAgain ? .ok : .unprocessable }
 }
 
 extension Endpoints {

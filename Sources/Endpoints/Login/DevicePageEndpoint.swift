@@ -19,9 +19,10 @@ extension Endpoints {
 
     /// `POST /device`: shows what the device asks for.
     func reviewDevice(_ call: Call) async throws -> Response {
-        try await account(call, .device) { stay in
-            let form = try call.form()
-            let typed = form[.userCode] ?? ""
+        let form = try call.form()
+        let typed = form[.userCode] ?? ""
+        // A user whose session has ended comes back to the code.
+        return try await account(call, Self.devicePath(UserCode.typed(typed))) { stay in
             guard stay.sent(form, to: .device) else { return deviceCodePage(stay, typed, .pressAgain) }
             guard let (login, client) = try await device(typed, stay) else {
                 return deviceCodePage(stay, typed, .unknownCode)
@@ -33,21 +34,26 @@ extension Endpoints {
     /// `POST /device/decision`: lets the device in, or refuses it.
     func decideOnDevice(_ call: Call) async throws -> Response {
         let form = try call.form()
-        let code = form[.userCode].flatMap { UserCode.typed($0) }
-        // A user whose login is too old signs in once more, and comes back to the code.
-        return try await account(call, Self.devicePath(code)) { stay in
-            guard let (login, client) = try await device(code ?? "", stay) else {
-                return deviceCodePage(stay, code.map(UserCode.shown) ?? "", .unknownCode)
-            }
-            guard stay.sent(form, to: .deviceDecision) else { return reviewPage(stay, login, client, isStale: true) }
-            let isAbroad = remoteLogins.isAbroad(login, from: call.caller.remoteAddress)
-            if form[.decision] == DeviceReviewPage.approving, isAbroad { return abroadPage(stay, login, client) }
-            let isApproved = [DeviceReviewPage.approving, DeviceAbroadPage.approving].contains(form[.decision])
-            if let problem = try await decide(isApproved, on: login, stay) {
-                return deviceCodePage(stay, code.map(UserCode.shown) ?? "", problem)
-            }
-            return DeviceDonePage(app: app(client), isApproved: isApproved).response(.ok, in: stay.language)
+        return try await account(call, Self.devicePath(form), act: .decision) { stay in
+            let isStale = !stay.sent(form, to: .deviceDecision)
+            return try await isStale ? decide(form, stay, isStale: true) : perform(.decision, form, stay)
         }
+    }
+
+    /// Takes the decision of the form, or shows the form again if its token was stale.
+    func decide(_ form: FormParameters, _ stay: AccountStay, isStale: Bool = false) async throws -> Response {
+        let code = form[.userCode].flatMap { UserCode.typed($0) }
+        guard let (login, client) = try await device(code ?? "", stay) else {
+            return deviceCodePage(stay, code.map(UserCode.shown) ?? "", .unknownCode)
+        }
+        if isStale { return reviewPage(stay, login, client, isStale: true) }
+        let isAbroad = remoteLogins.isAbroad(login, from: stay.call.caller.remoteAddress)
+        if form[.decision] == DeviceReviewPage.approving, isAbroad { return abroadPage(stay, login, client) }
+        let isApproved = [DeviceReviewPage.approving, DeviceAbroadPage.approving].contains(form[.decision])
+        if let problem = try await decide(isApproved, on: login, stay) {
+            return deviceCodePage(stay, code.map(UserCode.shown) ?? "", problem)
+        }
+        return DeviceDonePage(app: app(client), isApproved: isApproved).response(.ok, in: stay.language)
     }
 
     /// Takes the decision. Returns why it counts for nothing: the device is too far away, or it comes too late; nil: it counts.
@@ -71,6 +77,11 @@ extension Endpoints {
             default: throw error
             }
         }
+    }
+
+    /// The page of the code in a form.
+    static func devicePath(_ form: FormParameters) -> PagePath {
+        devicePath(form[.userCode].flatMap { UserCode.typed($0) })
     }
 
     private static func devicePath(_ code: String?) -> PagePath {
@@ -97,18 +108,24 @@ extension Endpoints {
     ) -> Response {
         DeviceReviewPage(
             app: app(client), form: stay.header.form, code: UserCode.shown(login.request.userCode ?? ""),
-            device: login.request.userAgent, place: login.request.remoteAddress.flatMap { placeName($0) },
+            device: login.request.userAgent.map(Self.program(named:)),
+            place: login.request.remoteAddress.flatMap { placeName($0, in: stay.language) },
             askedAt: login.startedAt.secondsSinceEpoch,
             scopes: login.request.scope?.tokens ?? [], isStale: isStale
         ).response(.ok, in: stay.language)
+    }
+
+    /// A `User-Agent` in plain words: the known browser, or else the product that it names first (RFC 9110 section 10.1.5).
+    private static func program(named userAgent: String) -> String {
+        HostedLoginService.Browser.name(of: userAgent) ?? String(userAgent.prefix { $0 != "/" })
     }
 
     /// The second screen before a device in another country is let in.
     private func abroadPage(_ stay: AccountStay, _ login: LoginSession, _ client: Client) -> Response {
         DeviceAbroadPage(
             app: app(client), form: stay.header.form, code: UserCode.shown(login.request.userCode ?? ""),
-            place: login.request.remoteAddress.flatMap { placeName($0) },
-            ownPlace: stay.call.caller.remoteAddress.flatMap { placeName($0) }
+            place: login.request.remoteAddress.flatMap { placeName($0, in: stay.language) },
+            ownPlace: stay.call.caller.remoteAddress.flatMap { placeName($0, in: stay.language) }
         ).response(.ok, in: stay.language)
     }
 }

@@ -32,10 +32,25 @@ extension Endpoints {
             return try await expiredPage(visit.carried.request, call)
         }
         let request = visit.carried.request
-        let message: LoginPage.Message? = request.isOfAccountPages && request.demandsLogin ? .signInAgain : nil
-        let isOther = parameters["account"] == "none"
-        let choice = isOther ? nil : try await services.hostedLogin.choice(for: request, in: visit.browser)
+        let isAgain = request.isOfAccountPages && request.demandsLogin
+        let message: LoginPage.Message? = request.pending != nil ? .signInToFinish : isAgain ? .signInAgain : nil
+        if parameters["account"] == "none" {
+            return try await loginPage(visit, username: isAgain ? "" : request.loginHint ?? "", message, call)
+        }
+        let choice = try await services.hostedLogin.choice(for: request, in: visit.browser)
         return try await loginPage(visit, username: request.loginHint, message, choice: choice, call)
+    }
+
+    /// The name of the user of the browser's session, who has to authenticate once more, if it is one that logs in beside the
+    /// password; nil without one, or if another name was typed or named by the client.
+    private func knownName(
+        _ visit: LoginVisit, _ login: HostedLogin, typed: String?
+    ) async throws(ServiceError) -> String? {
+        guard let user = try await services.hostedLogin.knownUser(for: visit.carried.request, in: visit.browser),
+            let name = login.loginNames == .email
+                ? user.profile.isEmailVerified ? user.profile.email : nil : user.shownUsername
+        else { return nil }
+        return [nil, name].contains(typed) ? name : nil
     }
 
     /// `POST /login/password`: logs the user in, and answers the client with a code.
@@ -96,7 +111,8 @@ extension Endpoints {
             // The page is older than the cookie or than the client's methods, or the browser has lost the cookie.
             let choice =
                 path == .loginAccount ? try await services.hostedLogin.choice(for: request, in: visit.browser) : nil
-            return .page(try await loginPage(visit, username: form["username"], .pressAgain, choice: choice, call))
+            let stale = call.staleness(of: form, visit.transport)
+            return .page(try await loginPage(visit, username: form["username"], .stale(stale), choice: choice, call))
         }
         return .form(visit, flow, form)
     }
@@ -132,8 +148,7 @@ extension Endpoints {
             }
             return try await rateLimiter.session(of: user.username) { () async throws(ServiceError) in
                 if request.isOfAccountPages {
-                    return try await openAccountPages(
-                        as: .password(of: user), in: visit.browser, to: request.redirectURI, visit.transport, call)
+                    return try await openAccountPages(as: .password(of: user), visit, flow, call)
                 }
                 if canMakePasskeys,
                     let offer = try await passkeyOffer(to: user, visit, flow, as: .password(of: user), call)
@@ -183,7 +198,9 @@ extension Endpoints {
 
     /// The page for the request, bound to the flow cookie of the browser, or to a new one.
     ///
-    /// - Parameter choice: the account of the browser's session, which the user may choose.
+    /// - Parameters:
+    ///   - username: what was typed; nil: nothing yet.
+    ///   - choice: the account of the browser's session, which the user may choose.
     func loginPage(
         _ visit: LoginVisit, username: String?, _ message: LoginPage.Message?, choice: String? = nil, _ call: Call
     ) async throws -> Response {
@@ -198,12 +215,14 @@ extension Endpoints {
         }
         // The account pages offer what every server has.
         let login = client?.hostedLogin ?? .ofAccountPages
+        var form = FormState(request: sealed) { flow.formToken($0.text, sealed) }
+        if case .stale = message { form.isShownAgain = true }
+        let known = choice == nil ? try await knownName(visit, login, typed: username) : nil
+        func account(_ name: String) -> LoginPage.RecognizedAccount {
+            LoginPage.RecognizedAccount(name: name, notYou: PagePath("/login", ["r": sealed, "account": "none"]))
+        }
         let page = LoginPage(
-            app: client.map { app($0, request) },
-            form: FormState(request: sealed) { flow.formToken($0.text, sealed) },
-            choice: choice.map {
-                LoginPage.RecognizedAccount(name: $0, notYou: PagePath("/login", ["r": sealed, "account": "none"]))
-            },
+            app: client.map { app($0, request) }, form: form, account: known.map(account), choice: choice.map(account),
             passkey: try passkeyOptions(login, carried),
             asksForPassword: login.offers(.password, for: request),
             names: LoginPage.Names(rawValue: login.loginNames.rawValue) ?? .both, username: username ?? "",

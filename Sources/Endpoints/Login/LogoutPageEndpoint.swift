@@ -142,6 +142,10 @@ extension Endpoints {
             ).response(.ok, in: call.language())
         if !call.cookies(PageCookie.session.name(transport)).isEmpty {
             PageCookie.session.delete(transport, from: &response)
+            // The browser forgets the pages that it has kept for Back. On a host with a path the others' files would go, too.
+            if transport.isSecure, transport.issuerPath == .root {
+                response.fields.append("Clear-Site-Data", "\"cache\"")
+            }
         }
         return response
     }

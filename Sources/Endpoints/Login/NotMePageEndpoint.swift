@@ -10,7 +10,7 @@ extension Endpoints {
     func showNotMe(_ call: Call) async throws -> Response {
         let query = AuthorizationParameters((try? call.request.queryItems()) ?? [])
         return try await notMe(call, "\(query["s"] ?? "").\(query["t"] ?? "")") { visit in
-            notMePage(visit, call, isStale: false)
+            try await notMePage(visit, call)
         }
     }
 
@@ -21,7 +21,8 @@ extension Endpoints {
         let form = try call.form()
         return try await notMe(call, form[.request] ?? "") { visit in
             guard visit.flow.isToken(form[.csrf], of: PagePath.notMe.text, visit.name) else {
-                return notMePage(visit, call, isStale: true)
+                return try await notMePage(
+                    visit, call, endsAll: form[.endSessions] == "1", call.staleness(of: form, visit.transport))
             }
             let ended = try await services.loginSessions.report(visit.id, from: call.origin)
             if form[.endSessions] == "1" {
@@ -64,14 +65,19 @@ extension Endpoints {
         return try await body(visit)
     }
 
-    private func notMePage(_ visit: NotMeVisit, _ call: Call, isStale: Bool) -> Response {
+    private func notMePage(
+        _ visit: NotMeVisit, _ call: Call, endsAll: Bool = false, _ stale: StaleForm? = nil
+    ) async throws(ServiceError) -> Response {
         let session = visit.record.session
+        let address = try await addresses(of: session.userID)[session.id]
+        var form = FormState(request: visit.name) { visit.flow.formToken($0.text, visit.name) }
+        form.isShownAgain = stale != nil
         let page = NotMePage(
             app: visit.record.client.map { app($0) } ?? PageApp(name: session.clientID),
-            form: FormState(request: visit.name) { visit.flow.formToken($0.text, visit.name) },
-            device: session.device.shownName, place: nil, signedInAt: session.startedAt.secondsSinceEpoch,
-            isStale: isStale)
-        var response = page.response(.ok, in: call.language())
+            form: form, device: session.device.shownName,
+            place: address.flatMap { placeName($0, in: call.language()) },
+            signedInAt: session.startedAt.secondsSinceEpoch, endsAll: endsAll, stale: stale)
+        var response = page.response(stale?.status ?? .ok, in: call.language())
         if visit.isNewBrowser { PageCookie.flow.set(visit.flow.text, visit.transport, on: &response) }
         return response
     }

@@ -41,8 +41,7 @@ extension Endpoints {
         try rateLimiter.admitLogin(username: name, deviceID: flow.deviceID)
         return try await rateLimiter.session(of: name) { () async throws(ServiceError) in
             if request.isOfAccountPages {
-                return try await openAccountPages(
-                    as: .passkey(proof), in: visit.browser, to: request.redirectURI, visit.transport, call)
+                return try await openAccountPages(as: .passkey(proof), visit, flow, call)
             }
             let approval = try await services.hostedLogin.approve(
                 visit.carried, as: .passkey(proof), in: visit.browser, from: call.origin)

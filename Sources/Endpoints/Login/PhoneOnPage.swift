@@ -198,7 +198,9 @@ extension PhonePage.State {
         switch login.state {
         case .starting: self = .waiting
         case .readyForUserInteraction: self = isLinked ? .opened : .scanned
-        case .waitingForUserInput: self = isLinked ? .opened : login.number == nil ? .scanned : .number
+        case .waitingForUserInput where isLinked: self = .opened
+        case .waitingForUserInput where login.isNumberConfirmed: self = .confirmed
+        case .waitingForUserInput: self = login.number == nil ? .scanned : .number
         case .active where login.history == .fail: self = isLinked ? .opened : .approved
         case .active: self = .finished
         case .done, .error: self = Self.ended(login)

@@ -7,7 +7,8 @@ extension LoginPage.Message {
     /// The status of the login page with this message.
     var status: Status {
         switch self {
-        case .pressAgain, .signInAgain: .ok
+        case .stale(let stale): stale.status
+        case .signInAgain, .signInToFinish: .ok
         case .wrongCredentials, .locked, .providerFailed, .passkeyFailed: .unprocessable
         case .loginsPaused, .loginsBlocked: .forbidden
         case .tooManyAttempts: .tooManyRequests

@@ -140,8 +140,8 @@ extension Endpoints {
         let client = try await services.loginSessions.client(login.clientID)
         let isOfUser = call.caller.listener == .public
         var answer = LoginSessionAnswer(
-            login, clientName: client?.name, place: login.request.remoteAddress.flatMap(placeName),
-            ownPlace: isOfUser ? call.caller.remoteAddress.flatMap(placeName) : nil,
+            login, clientName: client?.name, place: login.request.remoteAddress.flatMap { placeName($0) },
+            ownPlace: isOfUser ? call.caller.remoteAddress.flatMap { placeName($0) } : nil,
             returnURL: isOfUser ? services.loginSessions.returnURL(of: login) : nil,
             push: isOfUser ? services.loginSessions.pushCode(of: login) : nil)
         if isOfUser { answer.otherCountry = remoteLogins.isAbroad(login, from: call.caller.remoteAddress) }

@@ -26,8 +26,8 @@ public enum RemoteLoginSame: String, CaseIterable, Sendable {
 public struct RemoteLogins: Sendable {
     /// What both have to share.
     public var same = RemoteLoginSame.off
-    /// The place of a network address; nil for an unknown one.
-    public var place: @Sendable (String) -> Place? = { _ in nil }
+    /// The place of a network address, with its name in a language; nil for an unknown one.
+    public var place: @Sendable (_ address: String, _ language: String) -> Place? = { _, _ in nil }
     /// The leading bits of an IPv6 address that name its network.
     public var ipv6PrefixBits = 64
 
@@ -41,7 +41,7 @@ public struct RemoteLogins: Sendable {
         return switch (same, login.request.remoteAddress, phone) {
         case (.off, _, _): true
         case (.country, let device, let phone):
-            device.flatMap(place)?.countryCode == phone.flatMap(place)?.countryCode
+            country(of: device) == country(of: phone)
         case (.network, let device?, let phone?):
             CallerNetwork(device, ipv6PrefixBits: ipv6PrefixBits)
                 == CallerNetwork(phone, ipv6PrefixBits: ipv6PrefixBits)
@@ -51,11 +51,12 @@ public struct RemoteLogins: Sendable {
 
     /// Whether the device is known to be in another country than the address of the phone.
     func isAbroad(_ login: LoginSession, from phone: String?) -> Bool {
-        guard login.isAtADistance, let device = login.request.remoteAddress.flatMap(place),
-            let own = phone.flatMap(place)
+        guard login.isAtADistance, let device = country(of: login.request.remoteAddress), let own = country(of: phone)
         else { return false }
-        return device.countryCode != own.countryCode
+        return device != own
     }
+
+    private func country(of address: String?) -> String? { address.flatMap { place($0, "en") }?.countryCode }
 }
 
 extension LoginSession {

@@ -66,7 +66,8 @@ public struct AccountHeader: Sendable {
         let words = language.words
         return PageFrame(
             words: words, language: language, title: tab.title(words), app: app, width: .wide, isError: isError,
-            modules: modules + (events == nil ? [] : [.account]), navigation: navigation(tab, words),
+            modules: modules + (events == nil ? [] : [.account]), account: tab.path,
+            navigation: navigation(tab, words),
             content: """
                 <h1>\(tab.title(words))</h1>
                 \(notice?.html)\(content)

@@ -18,6 +18,8 @@ public struct AccountDevice: Hashable, Sendable {
     public var end: Int64?
     /// Whether the page is shown in this session.
     public var isThis: Bool
+    /// Whether it is a phone or a tablet.
+    public var isMobile: Bool
     /// The name of the device that has let this one in, if it is on another page; nil: none has, or it stands above.
     public var phone: String?
     /// The sessions that this one has let in and that end with it.
@@ -26,7 +28,8 @@ public struct AccountDevice: Hashable, Sendable {
     /// A device.
     public init(
         session: String, name: String?, app: String, place: String?, signedInAt: Int64, lastSeenAt: Int64,
-        idleEnd: Int64?, end: Int64?, isThis: Bool = false, phone: String? = nil, children: [AccountDevice] = []
+        idleEnd: Int64?, end: Int64?, isThis: Bool = false, isMobile: Bool = false, phone: String? = nil,
+        children: [AccountDevice] = []
     ) {
         self.session = session
         self.name = name
@@ -37,6 +40,7 @@ public struct AccountDevice: Hashable, Sendable {
         self.idleEnd = idleEnd
         self.end = end
         self.isThis = isThis
+        self.isMobile = isMobile
         self.phone = phone
         self.children = children
     }
@@ -58,6 +62,8 @@ public struct DevicesPage: HTMLPage {
     public var header: AccountHeader
     /// The devices; this one first, then the last seen first.
     public var devices: [AccountDevice]
+    /// The time of the page in seconds since 1970, by which it tells near ends from far ones.
+    public var now: Int64
     /// The page with the devices after these, and how many there are; nil: these are the last.
     public var more: (path: PagePath, count: Int)?
     /// Whether a page with other devices comes before.
@@ -67,11 +73,12 @@ public struct DevicesPage: HTMLPage {
 
     /// A list of devices.
     public init(
-        header: AccountHeader, devices: [AccountDevice], more: (path: PagePath, count: Int)? = nil,
+        header: AccountHeader, devices: [AccountDevice], now: Int64, more: (path: PagePath, count: Int)? = nil,
         isContinued: Bool = false, message: Message? = nil
     ) {
         self.header = header
         self.devices = devices
+        self.now = now
         self.more = more
         self.isContinued = isContinued
         self.message = message
@@ -120,13 +127,17 @@ public struct DevicesPage: HTMLPage {
         let badge: HTML? = device.isThis ? " <span class=\"badge\">\(words.thisDevice)</span>" : nil
         let children: HTML? =
             device.children.isEmpty ? nil : "<ul>\n\(device.children.map { item($0, name, words) })</ul>\n"
+        let seen: HTML =
+            device.isThis ? "\(words.activeNow)" : "\(words.lastSeen) \(Controls.time(device.lastSeenAt, words))"
         return """
-            <li><div class="item"><div>
+            <li><div class="item"><span class="kind\(device.isMobile ? " mobile" : "")"></span><div>
             <h2>\(name)\(badge)</h2>
             <p class="sub">\(DisplayName(device.app)) · \(place(device, words))</p>
-            \(parent.map { "<p class=\"sub\">\(words.letInBy($0))</p>\n" as HTML })</div>
+            <p class="sub">\(seen)</p>
+            \(parent.map { "<p class=\"sub\">\(words.letInBy($0))</p>\n" as HTML })\
+            \(times(device, words))</div>
             \(device.isThis ? nil : endButton(device, name, words))</div>
-            \(times(device, words))\(children)</li>
+            \(children)</li>
 
             """
     }
@@ -137,12 +148,15 @@ public struct DevicesPage: HTMLPage {
 
     private func times(_ device: AccountDevice, _ words: any Words) -> HTML {
         func row(_ name: String, _ time: HTML?) -> HTML? { time.map { "<div><dt>\(name)</dt><dd>\($0)</dd></div>\n" } }
+        func end(_ time: Int64?) -> HTML? { time.map { Controls.end($0, asOf: now, words) } }
+        // The later one of two ends never comes.
+        let idleEnd = device.end.map { end in device.idleEnd.flatMap { $0 < end ? $0 : nil } } ?? device.idleEnd
         return """
+            <details><summary>\(words.moreOfDevice)</summary>
             <dl class="facts">
-            \(row(words.lastSeen, Controls.time(device.lastSeenAt, words)))\
             \(row(words.signedInSince, Controls.day(device.signedInAt, words)))\
-            \(row(words.endsUnused, device.idleEnd.map { Controls.day($0, words) }))\
-            \(row(words.endsAnyway, device.end.map { Controls.day($0, words) }))</dl>
+            \(row(words.endsUnused, end(idleEnd)))\
+            \(row(words.endsAnyway, end(device.end)))</dl></details>
             """
     }
 
@@ -169,7 +183,7 @@ public struct DevicesPage: HTMLPage {
     /// A button that asks first, without script.
     private func ending(_ which: String, _ title: String, _ body: String) -> HTML {
         """
-        <details class="ask"><summary>\(title) …</summary>
+        <details class="ask"><summary>\(title)\u{A0}…</summary>
         <p>\(body)</p>
         \(Controls.button(.which, which, title, .danger))</details>
 

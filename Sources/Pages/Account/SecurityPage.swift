@@ -43,6 +43,23 @@ public struct SecurityPage: HTMLPage {
         case blocked
     }
 
+    /// What was typed into a form that is shown again.
+    public struct Typed: Hashable, Sendable {
+        /// The new name of the passkey; nil: its own.
+        public var passkeyName: String?
+        /// Whether access that was given shall last until it expires.
+        public var pausesOnExpiry: Bool
+        /// Whether every session shall end as well.
+        public var endsSessions: Bool
+
+        /// What was typed; without arguments nothing.
+        public init(passkeyName: String? = nil, pausesOnExpiry: Bool = false, endsSessions: Bool = false) {
+            self.passkeyName = passkeyName
+            self.pausesOnExpiry = pausesOnExpiry
+            self.endsSessions = endsSessions
+        }
+    }
+
     /// What the page says at its top.
     public enum Message: Hashable, Sendable {
         /// The token of the form was stale.
@@ -69,6 +86,8 @@ public struct SecurityPage: HTMLPage {
         case passkeyGone
         /// The new name of the passkey is not allowed.
         case passkeyNameRefused
+        /// The user has authenticated to add a passkey.
+        case passkeyAddNow
         /// The passkey is added.
         case passkeyAdded
         /// The registration is wrong, or too old.
@@ -78,7 +97,7 @@ public struct SecurityPage: HTMLPage {
 
         var kind: Notice.Kind {
             switch self {
-            case .pressAgain, .passkeyGone: .note
+            case .pressAgain, .passkeyGone, .passkeyAddNow: .note
             case .passwordSaved, .paused, .resumed, .passkeyRenamed, .passkeyRemoved, .passkeyAdded: .success
             case .wrongCurrentPassword, .password, .tooManyAttempts, .pauseNeedsPassword, .passkeyNameRefused,
                 .passkeyNotAdded, .passkeyTaken:
@@ -103,6 +122,8 @@ public struct SecurityPage: HTMLPage {
     public var addition: PasskeyAddition
     /// The state of the switch.
     public var logins: Logins
+    /// What was typed.
+    public var typed: Typed
     /// What has happened.
     public var message: Message?
 
@@ -110,7 +131,7 @@ public struct SecurityPage: HTMLPage {
     public init(
         header: AccountHeader, username: String, hasPassword: Bool = true, lengthMin: Int = 8,
         passkeys: [AccountPasskey]? = nil, chosen: String? = nil, addition: PasskeyAddition = .none,
-        logins: Logins = .open, message: Message? = nil
+        logins: Logins = .open, typed: Typed = Typed(), message: Message? = nil
     ) {
         self.header = header
         self.username = username
@@ -120,6 +141,7 @@ public struct SecurityPage: HTMLPage {
         self.chosen = chosen
         self.addition = addition
         self.logins = logins
+        self.typed = typed
         self.message = message
     }
 
@@ -180,6 +202,7 @@ public struct SecurityPage: HTMLPage {
             let date: HTML? = isLong ? nil : " · \(label) \(Controls.day(time, words))"
             return "<li><a href=\"\(PagePath("/account/security", ["passkey": passkey.id]))\">\(name)</a>\(date)</li>\n"
         }
+        let isNameWrong = message == .passkeyNameRefused
         let used: HTML? = passkey.usedAt.map {
             "<div><dt>\(words.passkeyUsed)</dt><dd>\(Controls.time($0, words))</dd></div>\n"
         }
@@ -189,12 +212,15 @@ public struct SecurityPage: HTMLPage {
             <dl class="facts">
             <div><dt>\(words.passkeySince)</dt><dd>\(Controls.day(passkey.addedAt, words))</dd></div>
             \(used)</dl>
-            <details class="ask"><summary>\(words.passkeyName)</summary>
-            <div class="field"><input name="\(FormField.name)" value="\(passkey.name)" required autocomplete="off" \
-            aria-label="\(words.passkeyName(name))"></div>
+            <details class="ask"\(attribute: "open", if: typed.passkeyName != nil)><summary>\
+            \(words.passkeyRenameTitle)</summary>
+            <div class="field"><input name="\(FormField.name)" value="\(typed.passkeyName ?? passkey.name)" required \
+            autocomplete="off" aria-label="\(words.passkeyName(name))"\
+            \(attribute: "aria-invalid", isNameWrong ? "true" : nil)\
+            \(attribute: "aria-describedby", isNameWrong ? Notice.id : nil)\(attribute: "autofocus", if: isNameWrong)></div>
             <button class="secondary small" name="\(FormField.act)" value="rename" \
             aria-label="\(words.passkeyRename(name))">\(words.passkeyRename)</button></details>
-            <details class="ask"><summary>\(words.passkeyRemove) …</summary>
+            <details class="ask"><summary>\(words.passkeyRemove)\u{A0}…</summary>
             <p>\(words.passkeyRemoveBody)\(isLastWayIn ? " \(words.passkeyRemoveLast)" as HTML : nil)</p>
             <button class="danger" name="\(FormField.act)" value="remove" formnovalidate \
             aria-label="\(words.passkeyRemove(name))">\(words.passkeyRemove)</button></details>
@@ -218,6 +244,7 @@ public struct SecurityPage: HTMLPage {
                 case .passkeyRemoved: words.passkeyRemoved
                 case .passkeyGone: words.passkeyGone
                 case .passkeyNameRefused: words.passkeyNameRefused
+                case .passkeyAddNow: words.passkeyAddNow
                 case .passkeyAdded: words.passkeyAdded
                 case .passkeyNotAdded: words.passkeyNotAdded
                 case .passkeyTaken: words.passkeyTaken
@@ -254,10 +281,10 @@ public struct SecurityPage: HTMLPage {
                 <p>\(words.pauseBody)</p>
                 \(Controls.hidden(.pause, "1"))
                 <fieldset aria-label="\(words.pauseTitle)">
-                \(Controls.radio(.effective, "immediate", words.pauseAtOnce, isOn: true))
-                \(Controls.radio(.effective, "on_expiry", words.pauseOnExpiry))
+                \(Controls.radio(.effective, "immediate", words.pauseAtOnce, isOn: !typed.pausesOnExpiry))
+                \(Controls.radio(.effective, "on_expiry", words.pauseOnExpiry, isOn: typed.pausesOnExpiry))
                 </fieldset>
-                \(Controls.checkbox(.endSessions, words.pauseEndSessions))
+                \(Controls.checkbox(.endSessions, words.pauseEndSessions, isOn: typed.endsSessions))
                 \(Controls.button(words.pause, .danger))
                 """)
         case .pausedAtOnce: resumeForm(words.pausedAtOnce, words)

@@ -93,7 +93,7 @@ public struct ConsolePage: HTMLPage {
         <script type="module" src="\(PageAsset.page.path)"></script>
         <script type="module" src="\(PageAsset.console.path)"></script>
         </head>
-        <body class="console\(header == nil ? " entry" : "")">
+        \(header == nil ? "<body class=\"console entry\">" : "<body class=\"console\" data-account=\"\">" as HTML)
         \(header.map(top))<main>
         <h1 id="content">\(heading?.html ?? "\(DisplayName(title).text)")</h1>
         \(notice.map { Self.notice($0.look, $0.text) })\(lead.map { "<p class=\"lead\">\($0.html)</p>\n" as HTML })\

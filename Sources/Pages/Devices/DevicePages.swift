@@ -97,7 +97,7 @@ public struct DeviceReviewPage: HTMLPage {
         let words = language.words
         let buttons = Controls.decision(on: code, approving: Self.approving, words)
         return PageFrame(
-            words: words, language: language, title: words.deviceReviewTitle, app: app,
+            words: words, language: language, title: words.deviceReviewTitle, app: app, account: .device,
             content: """
                 <h1>\(words.deviceReviewTitle)</h1>
                 <p class="lead">\(words.deviceReviewBody(DisplayName(app.name)))</p>
@@ -109,15 +109,26 @@ public struct DeviceReviewPage: HTMLPage {
     }
 
     private func facts(_ words: any Words) -> HTML {
-        let scopes = self.scopes.isEmpty ? nil : self.scopes.joined(separator: ", ")
-        return """
-            <dl class="box">
-            <dt>\(words.code)</dt><dd class="code">\(DisplayName(code, max: 12))</dd>
-            \(device.map { "<dt>\(words.device)</dt><dd>\(DisplayName($0, max: 120))</dd>\n" as HTML })\
-            <dt>\(words.place)</dt><dd>\(place.map { "\(DisplayName($0))" } ?? "\(words.unknownPlace)" as HTML)</dd>
-            <dt>\(words.askedAt)</dt><dd>\(Controls.time(askedAt, words))</dd>
-            \(scopes.map { "<dt>\(words.access)</dt><dd>\(DisplayName($0, max: 200))</dd>\n" as HTML })</dl>
-            """
+        """
+        <dl class="box">
+        <dt>\(words.code)</dt><dd class="code">\(DisplayName(code, max: 12))</dd>
+        \(device.map { "<dt>\(words.device)</dt><dd>\(DisplayName($0, max: 120))</dd>\n" as HTML })\
+        <dt>\(words.place)</dt><dd>\(place.map { "\(DisplayName($0))" } ?? "\(words.unknownPlace)" as HTML)</dd>
+        <dt>\(words.askedAt)</dt><dd>\(Controls.time(askedAt, words))</dd>
+        \(access(words).map { "<dt>\(words.access)</dt><dd>\($0)</dd>\n" as HTML })</dl>
+        """
+    }
+
+    /// The largest number of scopes that are shown.
+    private static let scopesMax = 12
+
+    /// One line for each scope. The words of an operator's own scopes are shown as they are.
+    private func access(_ words: any Words) -> HTML? {
+        let lines = scopes.prefix(Self.scopesMax).map { scope -> HTML in
+            words.scope(scope).map { "\($0)" } ?? "\(DisplayName(scope))"
+        }
+        guard let first = lines.first else { return nil }
+        return HTML([first] + lines.dropFirst().map { "<br>" + $0 })
     }
 }
 
@@ -151,7 +162,7 @@ public struct DeviceAbroadPage: HTMLPage {
         let words = language.words
         let unknown = "\(words.unknownPlace)" as HTML
         return PageFrame(
-            words: words, language: language, title: words.deviceAbroadTitle, app: app,
+            words: words, language: language, title: words.deviceAbroadTitle, app: app, account: .device,
             content: """
                 <h1>\(words.deviceAbroadTitle)</h1>
                 <dl class="box">

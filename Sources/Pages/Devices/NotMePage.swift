@@ -11,35 +11,39 @@ public struct NotMePage: HTMLPage {
     public var place: String?
     /// Seconds since 1970 at which the session began.
     public var signedInAt: Int64
-    /// Whether the token of the form was stale.
-    public var isStale: Bool
+    /// Whether the box "every other session" is ticked.
+    public var endsAll: Bool
+    /// Why the form counted for nothing.
+    public var stale: StaleForm?
 
     /// A question.
     public init(
-        app: PageApp, form: FormState, device: String?, place: String?, signedInAt: Int64, isStale: Bool = false
+        app: PageApp, form: FormState, device: String?, place: String?, signedInAt: Int64, endsAll: Bool = false,
+        stale: StaleForm? = nil
     ) {
         self.app = app
         self.form = form
         self.device = device
         self.place = place
         self.signedInAt = signedInAt
-        self.isStale = isStale
+        self.endsAll = endsAll
+        self.stale = stale
     }
 
     /// The whole document.
     public func html(in language: PageLanguage) -> HTML {
         let words = language.words
         let content: HTML = """
-            \(Controls.checkbox(.endSessions, words.notMeEverywhere))
+            \(Controls.checkbox(.endSessions, words.notMeEverywhere, isOn: endsAll))
             \(Controls.button(words.notMeEnd, .danger))
             """
         return PageFrame(
             words: words, language: language, title: words.notMeTitle, app: app,
-            ways: [Controls.link(.account, words.yourAccount)],
+            isError: stale == .cookiesBlocked, ways: [Controls.link(.account, words.yourAccount)],
             content: """
                 <h1>\(words.notMeTitle)</h1>
                 <p class="lead">\(words.notMeBody(DisplayName(app.name)))</p>
-                \(isStale ? Notice(kind: .note, text: "\(words.pressAgain)").html : nil)<dl class="box">
+                \(stale?.notice(words).html)<dl class="box">
                 \(device.map { "<dt>\(words.device)</dt><dd>\(DisplayName($0, max: 120))</dd>\n" as HTML })\
                 <dt>\(words.place)</dt><dd>\(place.map { "\(DisplayName($0))" } ?? "\(words.unknownPlace)" as HTML)</dd>
                 <dt>\(words.signedInSince)</dt><dd>\(Controls.time(signedInAt, words))</dd></dl>

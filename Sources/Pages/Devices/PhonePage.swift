@@ -9,6 +9,8 @@ public struct PhonePage: HTMLPage {
         case scanned
         /// The number is typed on the phone. Data: two digits.
         case number
+        /// The number on the phone was right, and the phone asks for more.
+        case confirmed
         /// The app was opened by the link of the page, and leads back to the browser at the end.
         case opened
         /// The phone has approved: the page submits its last form.
@@ -31,7 +33,7 @@ public struct PhonePage: HTMLPage {
         /// Whether only a new code helps.
         var isOver: Bool {
             switch self {
-            case .waiting, .scanned, .number, .opened, .approved, .finished, .noAccount: false
+            case .waiting, .scanned, .number, .confirmed, .opened, .approved, .finished, .noAccount: false
             case .cancelled, .timedOut, .wrongNumber, .contested, .failed: true
             }
         }
@@ -44,6 +46,7 @@ public struct PhonePage: HTMLPage {
             case .waiting: words.phoneWaiting
             case .scanned: words.phoneScanned
             case .number: words.phoneNumber
+            case .confirmed: words.phoneConfirmed
             case .opened: words.phoneOpened
             case .approved: words.phoneApproved
             case .finished: words.phoneFinished
@@ -119,17 +122,20 @@ public struct PhonePage: HTMLPage {
         ).html
     }
 
+    private var isScannable: Bool { [.waiting, .noAccount].contains(state) }
+
     private func code(_ words: any Words) -> HTML {
         let picture: HTML? = image.map { path in
             """
-            <img id="code" class="qr" src="\(path)" alt="\(words.phoneImage)" width="232" height="232">
-            <p>\(words.phoneScan)</p>
+            <div><img id="code" class="qr" src="\(path)" alt="\(words.phoneImage)" width="232" height="232">
+            <p>\(words.phoneScan)</p></div>
 
             """
         }
+        // A narrow window is that of a phone, which cannot scan its own picture: there the button comes first.
         return """
-            <div data-for="waiting no_account"\(attribute: "hidden", if: !([.waiting, .noAccount].contains(state)))>
-            \(picture)\(link.map { Controls.linkButton($0, "\(words.phoneOpenApp)", .secondary) + "\n" })\
+            <div class="code-or-app" data-for="waiting no_account"\(attribute: "hidden", if: !isScannable)>
+            \(link.map { Controls.linkButton($0, "\(words.phoneOpenApp)", .secondary) + "\n" })\(picture)\
             <p class="hint">\(words.phoneOnlyHere)</p></div>
 
             """

@@ -8,6 +8,7 @@ enum Controls {
         <form method="post" action="\(action)"\(attribute: "id", id)>
         <input type="hidden" name="\(FormField.csrf)" value="\(state.csrf(action))">
         \(state.request.map { "<input type=\"hidden\" name=\"\(FormField.request)\" value=\"\($0)\">\n" as HTML })\
+        \(state.isShownAgain ? hidden(.again, "1") + "\n" : nil)\
         \(content)
         </form>
 
@@ -77,6 +78,11 @@ enum Controls {
         return "<time datetime=\"\(time.rfc3339)\">\(words.dateAndTime(time))</time>"
     }
 
+    /// The end of a session: the day, and its hour if it is not far from now.
+    static func end(_ seconds: Int64, asOf now: Int64, _ words: any Words) -> HTML {
+        seconds - now < 2 * 86_400 ? time(seconds, words) : day(seconds, words)
+    }
+
     /// A day as it is read.
     static func day(_ seconds: Int64, _ words: any Words) -> HTML {
         let time = UTCTime(secondsSinceEpoch: seconds)
@@ -92,12 +98,18 @@ struct Notice {
 
     let kind: Kind
     let text: HTML
+    /// False: the page can have another notice, which its fields refer to.
+    var hasID = true
 
     /// The id that fields refer to with `aria-describedby`.
     static let id = "notice"
 
     var html: HTML {
-        "<p class=\"notice \(kind.rawValue)\" id=\"notice\" role=\"\(kind == .error ? "alert" : "status")\">\(text)</p>\n"
+        """
+        <p class="notice \(kind.rawValue)"\(attribute: "id", hasID ? Self.id : nil) \
+        role="\(kind == .error ? "alert" : "status")">\(text)</p>
+
+        """
     }
 }
 

@@ -6,6 +6,21 @@ public protocol HTMLPage: Sendable {
     func html(in language: PageLanguage) -> HTML
 }
 
+/// Why a form counted for nothing.
+public enum StaleForm: Hashable, Sendable {
+    /// Its token was stale.
+    case pressAgain
+    /// The browser has not shown the cookie of the page, not even after the form was shown again.
+    case cookiesBlocked
+
+    func notice(_ words: any Words) -> Notice {
+        switch self {
+        case .pressAgain: Notice(kind: .note, text: "\(words.pressAgain)")
+        case .cookiesBlocked: Notice(kind: .error, text: "\(words.cookiesBlocked)")
+        }
+    }
+}
+
 extension HTMLPage {
     /// The page as a response with the fields of `PageHeaders`. `PagePath.place` completes its body.
     ///
@@ -47,6 +62,13 @@ public struct PageApp: Hashable, Sendable {
         self.policy = policy
         self.terms = terms
     }
+
+    /// The app without a way back to `url`, because a button of the page leads there.
+    func exceptBack(to url: PageURL?) -> PageApp {
+        var app = self
+        if back == url { app.back = nil }
+        return app
+    }
 }
 
 /// The hidden fields of every form on a page.
@@ -55,6 +77,8 @@ public struct FormState: Sendable {
     public var csrf: @Sendable (PagePath) -> String
     /// The sealed authorization request; nil on the account pages.
     public var request: String?
+    /// Whether the form is shown again, because its token was stale.
+    public var isShownAgain = false
 
     /// One token for every path.
     public init(csrf: String, request: String? = nil) { self.init(request: request) { _ in csrf } }

@@ -17,6 +17,9 @@ struct PageFrame {
     var isError = false
     /// More modules of script.
     var modules: [PageAsset] = []
+    /// The page on which the browser begins anew when it comes back to this one, which shows something of an account: the
+    /// user may have signed out meanwhile.
+    var account: PagePath?
     /// Whether the page loads itself anew every few seconds in a browser without script.
     var renewsWithoutScript = false
     /// What stands above the card: the navigation of the account.
@@ -38,7 +41,7 @@ struct PageFrame {
         \(icon)
         <link rel="stylesheet" href="\(PageAsset.style.path)">
         \(renewsWithoutScript ? Self.renewal : nil)\(app?.accent.map(Self.accent))\(scripts)</head>
-        <body\(attribute: "class", width == .wide ? "wide" : nil)>
+        \(body)
         \(navigation)<main>
         \(brand)\(content)
         \(footer)</main>
@@ -46,6 +49,12 @@ struct PageFrame {
         </html>
 
         """
+    }
+
+    private var body: HTML {
+        let look = width == .wide ? "wide" : nil
+        return account.map { "<body\(attribute: "class", look) data-account=\"\($0)\">" }
+            ?? "<body\(attribute: "class", look)>"
     }
 
     private var windowTitle: String {

@@ -6,8 +6,8 @@ public struct AppLoginPage: HTMLPage {
     public enum State: Hashable, Sendable {
         /// The field for the nonce.
         case opened
-        /// The field for the nonce: the token of the form was stale.
-        case pressAgain
+        /// The field for the nonce: the form counted for nothing.
+        case stale(StaleForm)
         /// The nonce is unknown, used or too old.
         case tooLate
         /// The question whether to sign in to that account.
@@ -22,19 +22,23 @@ public struct AppLoginPage: HTMLPage {
     public var form: FormState
     /// What the page shows.
     public var state: State
+    /// What was typed into the field.
+    public var typed: String
 
     /// A page.
-    public init(app: PageApp? = nil, form: FormState, state: State) {
+    public init(app: PageApp? = nil, form: FormState, state: State, typed: String = "") {
         self.app = app
         self.form = form
         self.state = state
+        self.typed = typed
     }
 
     /// The whole document.
     public func html(in language: PageLanguage) -> HTML {
         let words = language.words
         return PageFrame(
-            words: words, language: language, title: words.appLoginTitle, app: app, isError: state == .tooLate,
+            words: words, language: language, title: words.appLoginTitle, app: app,
+            isError: notice(words)?.kind == .error, account: showsAccount ? .loginApp : nil,
             ways: [Controls.link(.account, words.yourAccount)],
             content: """
                 <h1>\(words.appLoginTitle)</h1>
@@ -43,21 +47,31 @@ public struct AppLoginPage: HTMLPage {
         ).html
     }
 
+    private var showsAccount: Bool {
+        switch state {
+        case .question, .otherAccount: true
+        case .opened, .stale, .tooLate: false
+        }
+    }
+
+    private func notice(_ words: any Words) -> Notice? {
+        switch state {
+        case .tooLate: Notice(kind: .error, text: "\(words.appLoginTooLate)")
+        case .stale(let stale): stale.notice(words)
+        case .opened, .question, .otherAccount: nil
+        }
+    }
+
     private func content(_ words: any Words) -> HTML {
         switch state {
-        case .opened, .pressAgain, .tooLate:
+        case .opened, .stale, .tooLate:
             let token = TextField(
-                field: .token, label: words.appLoginCode, autocomplete: "one-time-code", hint: words.appLoginCodeHint)
-            let notice: Notice? =
-                switch state {
-                case .tooLate: Notice(kind: .error, text: "\(words.appLoginTooLate)")
-                case .pressAgain: Notice(kind: .note, text: "\(words.pressAgain)")
-                default: nil
-                }
+                field: .token, label: words.appLoginCode, value: typed, autocomplete: "one-time-code",
+                hint: words.appLoginCodeHint)
             let fields: HTML = "\(token.html)\(Controls.button(words.appLoginContinue))"
             return """
                 <p class="lead">\(words.appLoginBody)</p>
-                \(notice?.html)\(Controls.form(.loginApp, form, fields, id: "app-login"))
+                \(notice(words)?.html)\(Controls.form(.loginApp, form, fields, id: "app-login"))
                 """
         case .question(let account):
             return """

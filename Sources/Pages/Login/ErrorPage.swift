@@ -94,10 +94,11 @@ public struct ExpiredPage: HTMLPage {
     /// The whole document.
     public func html(in language: PageLanguage) -> HTML {
         let words = language.words
-        let way: HTML =
-            next.map { Controls.linkButton($0, "\(words.goOn)") } ?? "<p>\(words.closeThisWindow)</p>"
+        let label: HTML =
+            app?.back == next ? app.map { words.back(to: DisplayName($0.name, max: 30)) } ?? "" : "\(words.startOver)"
+        let way: HTML = next.map { Controls.linkButton($0, label) } ?? "<p>\(words.closeThisWindow)</p>"
         return PageFrame(
-            words: words, language: language, title: words.tookAWhile, app: app,
+            words: words, language: language, title: words.tookAWhile, app: app?.exceptBack(to: next),
             content: """
                 <h1>\(words.tookAWhile)</h1>
                 <p class="lead">\(words.tookAWhileBody)</p>

@@ -30,8 +30,8 @@ public struct LoginPage: HTMLPage {
 
     /// What the page says above its fields.
     public enum Message: Hashable, Sendable {
-        /// The token of the form was stale: "Please press once more."
-        case pressAgain
+        /// The form counted for nothing.
+        case stale(StaleForm)
         /// The username or the password is wrong.
         case wrongCredentials
         /// The user has paused all logins.
@@ -48,10 +48,12 @@ public struct LoginPage: HTMLPage {
         case passkeyFailed
         /// The page that the user wants needs a login of the last minutes.
         case signInAgain
+        /// What the user has asked for needs a login of the last minutes, and happens after it.
+        case signInToFinish
         /// The server cannot answer at the moment.
         case unavailable
 
-        var isError: Bool { ![.pressAgain, .signInAgain].contains(self) }
+        var isError: Bool { ![.stale(.pressAgain), .signInAgain, .signInToFinish].contains(self) }
     }
 
     /// The app to sign in to; nil for the account pages.
@@ -116,8 +118,9 @@ public struct LoginPage: HTMLPage {
         return PageFrame(
             words: words, language: language, title: words.signIn, app: app, isError: message?.isError ?? false,
             modules: passkey == nil || choice != nil ? [] : [.passkey],
+            account: choice ?? account == nil ? nil : form.request.map(PagePath.loginPage) ?? .login,
             content: """
-                \(isWithoutTLS ? Notice(kind: .note, text: "\(words.withoutTLS)").html : nil)<h1>\(title)</h1>
+                \(isWithoutTLS ? Notice(kind: .note, text: "\(words.withoutTLS)", hasID: false).html : nil)<h1>\(title)</h1>
                 \(accountCard(choice ?? account, words))\(notice(words)?.html)\
                 \(choice.map { _ in Controls.form(.loginAccount, form, Controls.button(words.goOn)) })\
                 \(choice == nil ? passkeyForm(words, isAlone: ways.isEmpty) : nil)\(joined(ways, by: Controls.or(words)))
@@ -133,15 +136,17 @@ public struct LoginPage: HTMLPage {
         message.map { message in
             let text: HTML =
                 switch message {
-                case .pressAgain: "\(words.pressAgain)"
+                case .stale(let stale): stale.notice(words).text
                 case .wrongCredentials: "\(words.wrongCredentials)"
-                case .loginsPaused: "\(words.loginsPaused)"
+                case .loginsPaused:
+                    "\(words.loginsPaused) \(Controls.link(.accountSecurity, words.resume))"
                 case .loginsBlocked: "\(words.loginsBlocked)"
                 case .locked(let minutes): "\(words.locked(minutes: minutes))"
                 case .tooManyAttempts(let seconds): "\(words.tooManyAttempts(seconds: seconds))"
                 case .providerFailed(let name): words.providerFailed(DisplayName(name))
                 case .passkeyFailed: "\(words.passkeyFailed)"
                 case .signInAgain: "\(words.signInAgain)"
+                case .signInToFinish: "\(words.signInToFinish)"
                 case .unavailable: "\(words.unavailable)"
                 }
             return Notice(kind: message.isError ? .error : .note, text: text)

@@ -21,11 +21,8 @@ public struct LogoutPage: HTMLPage {
     public func html(in language: PageLanguage) -> HTML {
         let words = language.words
         let stay = app?.back ?? PageURL(.account)
-        var shown = app
-        // The button says it.
-        shown?.back = nil
         return PageFrame(
-            words: words, language: language, title: words.signOut, app: shown,
+            words: words, language: language, title: words.signOut, app: app?.exceptBack(to: stay), account: .logout,
             content: """
                 <h1>\(words.signOutQuestion)</h1>
                 <p class="lead">\(words.signOutBody(DisplayName(account)))</p>
@@ -77,13 +74,14 @@ public struct SignedOutPage: HTMLPage {
             case .withPhone: (words.signedOut, words.signedOutWithPhone)
             case .nothing: (words.notSignedIn, words.notSignedInBody)
             }
+        let again = signIn ?? PageURL(.account)
         return PageFrame(
-            words: words, language: language, title: title, app: app,
+            words: words, language: language, title: title, app: app?.exceptBack(to: again),
             content: """
                 <span class="tick" aria-hidden="true"></span>
                 <h1>\(title)</h1>
                 <p class="lead">\(body)</p>
-                \(Controls.linkButton(signIn ?? PageURL(.account), "\(words.signIn)", .secondary))
+                \(Controls.linkButton(again, "\(words.signIn)", .secondary))
                 \(fault?.html(words))
                 """
         ).html

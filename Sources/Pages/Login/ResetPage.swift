@@ -2,30 +2,33 @@
 public enum PasswordProblem: Hashable, Sendable {
     /// Fewer characters than required.
     case tooShort(min: Int)
+    /// More bytes than the server takes.
+    case tooLong
     /// On the list of passwords that are guessed first.
     case tooCommon
     /// The username, or the name of the service.
     case isName
-    /// Another rule: too long, or with control characters.
-    case refused
+    /// With a character that no password has.
+    case unusable
 
     func sentence(_ words: any Words) -> String {
         switch self {
         case .tooShort(let min): words.passwordTooShort(min: min)
+        case .tooLong: words.passwordTooLong
         case .tooCommon: words.passwordTooCommon
         case .isName: words.passwordIsName
-        case .refused: words.passwordRefused
+        case .unusable: words.passwordUnusable
         }
     }
 }
 
 /// A new password, by a reset token. The link in the message is `/reset#TOKEN`: a fragment is sent to no server and stands
-/// in no log. `page.js` moves it into the field; without script the field is there to paste it into.
+/// in no log. `page.js` moves it into the form; without script there is a field to paste the link into.
 public struct ResetPage: HTMLPage {
     /// What was wrong with the form.
     public enum Message: Hashable, Sendable {
-        /// The token of the form was stale.
-        case pressAgain
+        /// The form counted for nothing.
+        case stale(StaleForm)
         /// The reset token is unknown, used or expired.
         case tokenRefused
         /// The new password is not allowed.
@@ -38,8 +41,8 @@ public struct ResetPage: HTMLPage {
     public var app: PageApp?
     /// The hidden fields.
     public var form: FormState
-    /// The reset token, from the form that was refused.
-    public var token: String
+    /// The reset token of the form that was refused; nil: the page asks for the link.
+    public var token: String?
     /// The smallest length of a password.
     public var lengthMin: Int
     /// What was wrong.
@@ -47,7 +50,7 @@ public struct ResetPage: HTMLPage {
 
     /// A page for a new password.
     public init(
-        app: PageApp? = nil, form: FormState, token: String = "", lengthMin: Int = 8, message: Message? = nil
+        app: PageApp? = nil, form: FormState, token: String? = nil, lengthMin: Int = 8, message: Message? = nil
     ) {
         self.app = app
         self.form = form
@@ -59,35 +62,47 @@ public struct ResetPage: HTMLPage {
     /// The whole document.
     public func html(in language: PageLanguage) -> HTML {
         let words = language.words
-        var isWrongPassword = false
-        if case .password = message { isWrongPassword = true }
-        let token = TextField(
-            field: .token, label: words.resetToken, value: token, autocomplete: "one-time-code",
-            hint: words.resetTokenHint, isWrong: message == .tokenRefused)
-        let password = TextField(
-            field: .newPassword, label: words.newPassword, type: "password", autocomplete: "new-password",
-            hint: words.newPasswordHint(min: lengthMin), isWrong: isWrongPassword, minLength: lengthMin,
-            shows: words.showPassword)
-        let fields: HTML = "\(token.html)\(password.html)\(Controls.button(words.savePassword))"
+        let isOver = message == .tokenRefused
+        let title = isOver ? words.resetOverTitle : words.newPasswordTitle
+        let form = Controls.form(.reset, form, fields(words), id: "reset")
+        // A link that is spent stays so: the form waits behind another link.
+        let content: HTML =
+            isOver
+            ? "<details class=\"ask\"><summary>\(words.resetOtherLink)</summary>\n\(form)</details>\n"
+            : form
         return PageFrame(
-            words: words, language: language, title: words.newPasswordTitle, app: app,
-            isError: message != nil && message != .pressAgain,
+            words: words, language: language, title: title, app: app, isError: notice(words)?.kind == .error || isOver,
             ways: [Controls.link(.account, words.yourAccount)],
             content: """
-                <h1>\(words.newPasswordTitle)</h1>
-                \(notice(words)?.html)\(Controls.form(.reset, form, fields, id: "reset"))
+                <h1>\(title)</h1>
+                <p class="lead">\(isOver ? words.resetTokenRefused : words.newPasswordBody)</p>
+                \(notice(words)?.html)\(content)
                 """
         ).html
     }
 
+    private func fields(_ words: any Words) -> HTML {
+        var isWrongPassword = false
+        if case .password = message { isWrongPassword = true }
+        let link = TextField(
+            field: .token, label: words.resetLink, autocomplete: "one-time-code", hint: words.resetLinkHint)
+        let password = TextField(
+            field: .newPassword, label: words.newPassword, type: "password", autocomplete: "new-password",
+            hint: words.newPasswordHint(min: lengthMin), isWrong: isWrongPassword, minLength: lengthMin,
+            shows: words.showPassword)
+        return """
+            \(token.map { Controls.hidden(.token, $0) + "\n" } ?? link.html)\(password.html)\
+            \(Controls.button(words.savePassword))
+            """
+    }
+
     private func notice(_ words: any Words) -> Notice? {
         switch message {
-        case .pressAgain?: Notice(kind: .note, text: "\(words.pressAgain)")
-        case .tokenRefused?: Notice(kind: .error, text: "\(words.resetTokenRefused)")
+        case .stale(let stale)?: stale.notice(words)
         case .password(let problem)?: Notice(kind: .error, text: "\(problem.sentence(words))")
         case .tooManyAttempts(let seconds)?:
             Notice(kind: .error, text: "\(words.tooManyAttempts(seconds: seconds))")
-        case nil: nil
+        case .tokenRefused?, nil: nil
         }
     }
 }

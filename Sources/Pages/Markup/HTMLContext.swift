@@ -24,7 +24,7 @@ struct HTMLContext {
 
     /// The attributes whose value is an address.
     private static let addresses: Set = [
-        "href", "src", "action", "formaction", "data-events", "data-image", "data-logout",
+        "href", "src", "action", "formaction", "data-events", "data-image", "data-logout", "data-account",
     ]
 
     private var state = State.content

@@ -157,6 +157,8 @@ public enum FormField: String, CaseIterable, Sendable {
     case effective
     /// `1`: end every session as well.
     case endSessions = "end_sessions"
+    /// `1`: the form was shown again, because the browser did not show the cookie of its page.
+    case again
 }
 
 extension HTML.StringInterpolation {

@@ -7,7 +7,9 @@ protocol AccountWords {
 
     var devicesLead: String { get }
     var thisDevice: String { get }
+    var activeNow: String { get }
     var lastSeen: String { get }
+    var moreOfDevice: String { get }
     var signedInSince: String { get }
     var endsUnused: String { get }
     var endsAnyway: String { get }
@@ -52,6 +54,7 @@ protocol AccountWords {
     func passkeyName(_ passkey: DisplayName) -> String
     var passkeySince: String { get }
     var passkeyUsed: String { get }
+    var passkeyRenameTitle: String { get }
     var passkeyRename: String { get }
     func passkeyRename(_ passkey: DisplayName) -> String
     var passkeyRemove: String { get }
@@ -63,6 +66,7 @@ protocol AccountWords {
     var passkeyGone: String { get }
     var passkeyNameRefused: String { get }
     var passkeyAdd: String { get }
+    var passkeyAddNow: String { get }
     var passkeyAdded: String { get }
     var passkeyNotAdded: String { get }
     var passkeyTaken: String { get }

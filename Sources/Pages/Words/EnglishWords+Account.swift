@@ -4,28 +4,30 @@ extension EnglishWords {
     var activity: String { "Activity" }
     var accountNavigation: String { "Account" }
 
-    var devicesLead: String { "Where you are signed in. End whatever you do not recognize." }
+    var devicesLead: String { "Where you are signed in. Sign out any device that you do not recognize." }
     var thisDevice: String { "This device" }
-    var lastSeen: String { "Last seen" }
-    var signedInSince: String { "Signed in since" }
-    var endsUnused: String { "Ends if unused" }
-    var endsAnyway: String { "Ends at the latest" }
+    var activeNow: String { "Active now" }
+    var lastSeen: String { "Last active" }
+    var moreOfDevice: String { "Details" }
+    var signedInSince: String { "Signed in" }
+    var endsUnused: String { "Signs out if unused" }
+    var endsAnyway: String { "Signs out at the latest" }
     var unknownPlace: String { "Unknown place" }
     var unnamedDevice: String { "Unnamed device" }
-    func letInBy(_ device: DisplayName) -> HTML { "Signed in with \(device), and signed out with it" }
+    func letInBy(_ device: DisplayName) -> HTML { "Signed in with \(device), and signs out with it" }
     var endOne: String { "Sign out" }
     func endOne(_ device: DisplayName) -> String { "Sign out \(device.text)" }
     var endOthers: String { "Sign out all other devices" }
-    var endOthersBody: String { "Everything but this device will have to sign in again." }
+    var endOthersBody: String { "Every device but this one will have to sign in again." }
     var endAll: String { "Sign out everywhere" }
     var endAllBody: String { "Every device will have to sign in again, this one too." }
     func ended(_ count: Int) -> String {
         count == 1 ? "One device was signed out." : "\(count) devices were signed out."
     }
     func moreDevices(_ count: Int) -> String { count == 1 ? "One more device" : "\(count) more devices" }
-    var latestDevices: String { "Devices used last" }
+    var latestDevices: String { "Most recent devices" }
     var nothingToEnd: String { "It was signed out already." }
-    var noDevices: String { "You are signed in nowhere." }
+    var noDevices: String { "You are not signed in anywhere." }
 
     var changePassword: String { "Password" }
     var changePasswordBody: String { "A new password signs out all your other devices." }
@@ -33,19 +35,21 @@ extension EnglishWords {
     var wrongCurrentPassword: String { "The current password is wrong." }
     var noPassword: String { "This account has no password: you sign in with another service." }
     var pauseTitle: String { "Pause all sign-ins" }
-    var pauseBody: String { "If you lost a device, or will be away for long. Nobody can sign in until you resume." }
-    var pauseAtOnce: String { "At once: no app can go on" }
-    var pauseOnExpiry: String { "Gently: what is open goes on until it expires, which can take days" }
+    var pauseBody: String {
+        "For when a device is lost, or you will be away for a while. Nobody can sign in until you resume."
+    }
+    var pauseAtOnce: String { "Right away: apps stop working now" }
+    var pauseOnExpiry: String { "Gradually: open apps keep working until their access expires, which can take days" }
     var pauseEndSessions: String { "Sign out every device as well" }
     var pause: String { "Pause sign-ins" }
     var paused: String { "Done: nobody can sign in now." }
-    var pausedAtOnce: String { "Sign-ins are paused. No app can go on until you resume them." }
-    var pausedOnExpiry: String { "Sign-ins are paused. What was open goes on until it expires." }
-    var pausedByAdmin: String { "This account was disabled by the people who run the service. Please ask them." }
+    var pausedAtOnce: String { "Sign-ins are paused. Apps do not work until you resume them." }
+    var pausedOnExpiry: String { "Sign-ins are paused. Open apps keep working until their access expires." }
+    var pausedByAdmin: String { "The people who run this service have disabled this account. Please contact them." }
     var resume: String { "Resume sign-ins" }
     var resumed: String { "Sign-ins are possible again." }
     var pauseNeedsPassword: String {
-        "Without a password you could not resume sign-ins. Pause them gently, or get a password first."
+        "Without a password you could not resume sign-ins. Pause them gradually, or get a password first."
     }
 
     var passkeys: String { "Passkeys" }
@@ -55,6 +59,7 @@ extension EnglishWords {
     func passkeyName(_ passkey: DisplayName) -> String { "Name of \(passkey.text)" }
     var passkeySince: String { "Added" }
     var passkeyUsed: String { "Last used" }
+    var passkeyRenameTitle: String { "Rename" }
     var passkeyRename: String { "Save name" }
     func passkeyRename(_ passkey: DisplayName) -> String { "Save the name of \(passkey.text)" }
     var passkeyRemove: String { "Remove" }
@@ -67,17 +72,18 @@ extension EnglishWords {
     }
     var passkeyRenamed: String { "The passkey has its new name." }
     var passkeyRemoved: String { "The passkey is removed. Delete it from your device or password manager as well." }
-    var passkeyGone: String { "The passkey had been removed already." }
-    var passkeyNameRefused: String { "A name has 1 to 128 characters on one line." }
+    var passkeyGone: String { "The passkey had already been removed." }
+    var passkeyNameRefused: String { "The name needs 1 to 128 characters, on one line." }
     var passkeyAdd: String { "Add a passkey" }
+    var passkeyAddNow: String { "Thank you. You can add the passkey now." }
     var passkeyAdded: String { "The passkey is added. You can sign in with it from now on." }
     var passkeyNotAdded: String { "The passkey could not be added. Please try again." }
-    var passkeyTaken: String { "This passkey is in use for an account already." }
-    var passkeyHere: String { "This device or password manager has a passkey of this account already." }
+    var passkeyTaken: String { "This passkey already belongs to an account." }
+    var passkeyHere: String { "This device or password manager already has a passkey for this account." }
     var offerTitle: String { "Sign in faster next time" }
     var offerBody: String {
         """
-        With a passkey you sign in as you unlock this device: with your fingerprint, your face or a PIN. No fake page can \
+        With a passkey you sign in the way you unlock this device: with your fingerprint, your face or a PIN. No fake page can \
         steal it.
         """
     }
@@ -94,17 +100,17 @@ extension EnglishWords {
         switch event {
         case .signedIn(let method): "Signed in\(via(method))"
         case .ended(let reason): endReason(reason)
-        case .signInFailed: "Somebody tried to sign in with a wrong password"
+        case .signInFailed: "Failed sign-in: the password was wrong"
         case .signInRefused: "A sign-in was refused"
         case .signInAborted: "A sign-in was declined or took too long"
-        case .tokenMisused: "A copied token was used. If that was not you, change your password"
+        case .tokenMisused: "A copy of your sign-in was used. If that was not you, change your password"
         case .passwordChanged: "The password was changed"
-        case .resetRequested: "A new password was asked for"
+        case .resetRequested: "A link for a new password was requested"
         case .emailChanged: "The e-mail address was changed"
         case .loginsPaused: "Sign-ins were paused"
         case .loginsResumed: "Sign-ins were resumed"
         case .providerLinked: "Another service was linked for signing in"
-        case .providerUnlinked: "Another service was unlinked"
+        case .providerUnlinked: "Another service was unlinked from signing in"
         case .created: "The account was created"
         case .passkeyAdded: "A passkey was added"
         case .passkeyRemoved: "A passkey was removed"
@@ -118,16 +124,16 @@ extension EnglishWords {
         case .loggedOut: "Signed out"
         case .replaced: "Signed out, because the same app signed in again"
         case .revokedByUser: "Signed out from another of your devices"
-        case .revokedByAdmin: "Signed out by the people who run the service"
+        case .revokedByAdmin: "Signed out by the people who run this service"
         case .passwordChanged: "Signed out, because the password was changed"
         case .idleExpired: "Signed out after a long time without use"
-        case .maxLifetimeReached: "Signed out, because the longest time for a sign-in was over"
-        case .refreshTokenReused: "Signed out to protect you: a copied token was used"
+        case .maxLifetimeReached: "Signed out, because the sign-in had lasted as long as it may"
+        case .refreshTokenReused: "Signed out to protect you: a copy of this sign-in was used"
         case .userDeleted: "Signed out, because the account was deleted"
         case .revokedByProvider: "Signed out, because the linked service no longer confirms the account"
-        case .recheckLost: "Signed out, because the linked service could not be asked for too long"
+        case .recheckLost: "Signed out, because the linked service could not be reached for too long"
         case .parentEnded: "Signed out together with the phone that had signed it in"
-        case .presenceLost: "Signed out, because the phone that had signed it in was silent for too long"
+        case .presenceLost: "Signed out, because the phone that had signed it in was out of reach for too long"
         case .codeReused: "Signed out to protect you: a sign-in code was used twice"
         case .notMe: "Signed out, because you said that it was not you"
         case .other: "Signed out"

@@ -22,6 +22,10 @@ struct EnglishWords: Words {
     var yourAccount: String { "Your account" }
     var showPassword: String { "Show password" }
     var pressAgain: String { "Please press once more: the page had been open for a while." }
+    var cookiesBlocked: String {
+        "Your browser blocks the cookies of this site, and this page does not work without them. Allow them, "
+            + "then try again."
+    }
 }
 
 extension EnglishWords {
@@ -40,7 +44,7 @@ extension EnglishWords {
 
     var wrongCredentials: String { "Username and password do not match. Please try again." }
     var loginsPaused: String { "Sign-ins to this account are paused. Resume them in the app or in your account." }
-    var loginsBlocked: String { "This account is disabled. Please ask the people who run the service." }
+    var loginsBlocked: String { "This account is disabled. Please contact the people who run this service." }
     func locked(minutes: Int) -> String {
         "Too many wrong passwords. You can try again in \(minutes == 1 ? "a minute" : "\(minutes) minutes")."
     }
@@ -50,12 +54,13 @@ extension EnglishWords {
     func providerFailed(_ provider: DisplayName) -> HTML { "\(provider) did not sign you in. Please try again." }
     var needsPasskeys: String { "You sign in here with a passkey. This needs a browser with passkeys, and JavaScript." }
     var passkeyFailed: String { "That passkey was not accepted. Try again, or use another way." }
-    var signInAgain: String { "Please sign in again: this page needs a sign-in of the last minutes." }
+    var signInAgain: String { "Please confirm that it’s you: this page needs a recent sign-in." }
+    var signInToFinish: String { "Please confirm that it’s you. What you asked for happens right after." }
     var unavailable: String { "We cannot sign you in at the moment. Please try again shortly." }
 
-    var tookAWhile: String { "This took a while" }
-    var tookAWhileBody: String { "The sign-in has been open for too long. Nothing is lost: just begin again." }
-    var closeThisWindow: String { "Close this window and sign in again from the app." }
+    var tookAWhile: String { "This page has expired" }
+    var tookAWhileBody: String { "The sign-in was open for too long. Nothing is lost: just start again." }
+    var closeThisWindow: String { "Close this window, and sign in again from the app." }
 
     var signOutQuestion: String { "Sign out?" }
     func signOutBody(_ account: DisplayName) -> HTML { "You are signed in as \(account) in this browser." }
@@ -63,38 +68,45 @@ extension EnglishWords {
     var signedOut: String { "You are signed out" }
     var signedOutBody: String { "This browser no longer has access to your account." }
     var notSignedIn: String { "This browser is not signed in" }
-    var notSignedInBody: String { "An app that you use stays signed in until you sign out in the app." }
+    var notSignedInBody: String { "Your apps stay signed in until you sign out in each of them." }
     var noWayBackToApp: String { "The app that sent you here made a mistake, so this page cannot lead back to it." }
     var signedOutWithPhone: String {
-        "This browser was signed in with your phone, and the phone has signed out. So has this browser."
+        "This browser was signed in with your phone. The phone has signed out, and so has this browser."
     }
 
     var newPasswordTitle: String { "Choose a new password" }
+    var newPasswordBody: String {
+        "It replaces the old one. Every device that is signed in will have to sign in again."
+    }
     var newPassword: String { "New password" }
     func newPasswordHint(min: Int) -> String {
         "At least \(min) characters. A few words in a row are easy to remember."
     }
-    var resetToken: String { "Code from the message" }
-    var resetTokenHint: String { "What comes after the # in the link that you were sent." }
+    var resetLink: String { "Link from the message" }
+    var resetLinkHint: String { "Paste the whole link that you were sent." }
+    var resetOverTitle: String { "This link no longer works" }
+    var resetOtherLink: String { "I have another link" }
     var savePassword: String { "Save password" }
-    var resetTokenRefused: String { "This link has expired or was used before. Please ask for a new one." }
+    var resetTokenRefused: String { "It has expired or was used before. Please ask for a new one." }
     var passwordSaved: String { "Your password is changed" }
-    var passwordSavedBody: String { "From now on, sign in with the new one." }
+    var passwordSavedBody: String { "Use the new one from now on." }
     func passwordTooShort(min: Int) -> String { "The new password needs at least \(min) characters." }
-    var passwordTooCommon: String { "The new password is one of those that are guessed first. Please choose another." }
+    var passwordTooCommon: String { "This password is among those that are guessed first. Please choose another." }
     var passwordIsName: String { "The new password must not be your username or the name of the service." }
-    var passwordRefused: String { "The new password is too long, or has characters that cannot be used." }
+    var passwordTooLong: String { "The new password is too long." }
+    var passwordUnusable: String { "The new password has a character that cannot be used." }
 }
 
 extension EnglishWords {
-    var phoneTitle: String { "Use your phone" }
+    var phoneTitle: String { "Sign in with your phone" }
     var phoneScan: String { "Open the app on your phone and scan this code with it." }
     var phoneImage: String { "QR code to scan with the app" }
     var phoneOpenApp: String { "Open the app on this device" }
     var phoneWaiting: String { "Waiting for your phone …" }
-    var phoneScanned: String { "A phone has scanned the code. Go on there." }
+    var phoneScanned: String { "The code was scanned. Continue on your phone." }
     var phoneNumber: String { "Type this number on your phone." }
-    var phoneOpened: String { "The app is open. Go on there; it leads you back here." }
+    var phoneConfirmed: String { "That was the right number. Now confirm on your phone." }
+    var phoneOpened: String { "The app is open. Continue there: it brings you back here." }
     var phoneApproved: String { "Approved. Signing you in …" }
     var phoneFinished: String { "You are signed in. You can close this window." }
     var phoneDenied: String { "The sign-in was declined on the phone." }
@@ -106,7 +118,7 @@ extension EnglishWords {
     var phoneNewCode: String { "Get a new code" }
     var phoneCheckAgain: String { "Check again" }
     var otherWays: String { "Other ways to sign in" }
-    var phoneOnlyHere: String { "Only scan a code that you have asked for yourself, on this page." }
+    var phoneOnlyHere: String { "Only scan a code that you asked for yourself, on this page." }
 }
 
 extension EnglishWords {
@@ -116,14 +128,15 @@ extension EnglishWords {
     var deviceCodeHint: String { "Eight letters, like BCDF-GHJK." }
     var deviceCodeUnknown: String { "This code is not valid. Check it, or let the device show a new one." }
     var deviceReviewTitle: String { "Is this your device?" }
-    func deviceReviewBody(_ app: DisplayName) -> HTML { "A device wants to sign in to your account with \(app)." }
+    func deviceReviewBody(_ app: DisplayName) -> HTML { "A device wants to sign in to \(app) with your account." }
     var deviceReviewWarning: String {
         "Decline if you did not start this yourself just now, or if somebody sent you the code."
     }
     var deviceAbroadTitle: String { "This device is in another country" }
     var deviceAbroadWarning: String {
-        "Approve only if the device is in front of you, for example because you use a VPN. The sender of a "
-            + "code wants to sign in as you."
+        "Approve only if the device is in front of you; a VPN can make it seem far away. If you were sent "
+            + "the code, its "
+            + "sender wants to sign in as you."
     }
     var deviceElsewhere: String {
         "The device is too far away. Use a phone or computer in the same country or network as the device."
@@ -132,12 +145,24 @@ extension EnglishWords {
     var code: String { "Code" }
     var device: String { "Device" }
     var place: String { "Place" }
-    var askedAt: String { "Asked" }
-    var access: String { "Access" }
+    var askedAt: String { "Requested" }
+    var access: String { "Access to" }
+    func scope(_ name: String) -> String? {
+        switch name {
+        case "openid": "Your identity"
+        case "profile": "Your name"
+        case "email": "Your e-mail address"
+        case "phone": "Your phone number"
+        case "groups": "Your groups"
+        case "roles": "Your roles"
+        case "account": "Your account settings"
+        default: nil
+        }
+    }
     var decline: String { "Decline" }
     var approve: String { "Approve" }
     var deviceApproved: String { "Your device is connected" }
-    func deviceApprovedBody(_ app: DisplayName) -> HTML { "\(app) goes on there. You can close this window." }
+    func deviceApprovedBody(_ app: DisplayName) -> HTML { "Continue there with \(app). You can close this window." }
     var deviceDeclined: String { "The device was declined" }
     var deviceDeclinedBody: String { "It has no access to your account." }
 }
@@ -151,7 +176,7 @@ extension EnglishWords {
     var notFound: String { "There is nothing at this address." }
     var serverFailed: String { "Something went wrong on our side. Please try again." }
     var serverBusy: String { "We are very busy at the moment. Please try again shortly." }
-    var tooManyRequests: String { "That was too often in a short time. Please wait a moment." }
+    var tooManyRequests: String { "Too many requests in a short time. Please wait a moment." }
     var yourPart: String { "You can close this window and go back to the app." }
     var forDevelopers: String { "For the people who run this service" }
     var requestID: String { "Request" }

@@ -16,144 +16,174 @@ struct GermanWords: Words {
     var goOn: String { "Weiter" }
     var privacyPolicy: String { "Datenschutz" }
     var termsOfService: String { "Nutzungsbedingungen" }
-    var startOver: String { "Von vorn beginnen" }
+    var startOver: String { "Neu beginnen" }
     var signIn: String { "Anmelden" }
     var signOut: String { "Abmelden" }
     var yourAccount: String { "Ihr Konto" }
-    var showPassword: String { "Passwort zeigen" }
-    var pressAgain: String { "Bitte noch einmal drücken: Die Seite war eine Weile offen." }
+    var showPassword: String { "Passwort anzeigen" }
+    var pressAgain: String { "Bitte drücken Sie noch einmal: Die Seite war eine Weile offen." }
+    var cookiesBlocked: String {
+        "Ihr Browser blockiert die Cookies dieser Seite, die ohne sie nicht funktioniert. Bitte lassen Sie sie zu und "
+            + "versuchen Sie es noch einmal."
+    }
 }
 
 extension GermanWords {
     func signIn(to app: DisplayName) -> HTML { "Anmelden bei \(app)" }
-    var username: String { "Benutzername oder bestätigte E-Mail-Adresse" }
+    var username: String { "Benutzername oder bestätigte E‑Mail-Adresse" }
     var usernameAlone: String { "Benutzername" }
-    var emailAddress: String { "Bestätigte E-Mail-Adresse" }
+    var emailAddress: String { "Bestätigte E‑Mail-Adresse" }
     var password: String { "Passwort" }
     var keepMeSignedIn: String { "Angemeldet bleiben" }
     var forgotPassword: String { "Passwort vergessen?" }
     var signInWithPasskey: String { "Mit einem Passkey anmelden" }
     func signIn(with provider: DisplayName) -> HTML { "Weiter mit \(provider)" }
-    var useYourPhone: String { "Mit dem Telefon" }
+    var useYourPhone: String { "Mit dem Smartphone anmelden" }
     var notYou: String { "Nicht Sie?" }
     var withoutTLS: String {
-        "Diese Verbindung ist nicht verschlüsselt. Sie dient nur der Entwicklung auf diesem Rechner."
+        "Diese Verbindung ist nicht verschlüsselt und nur für die Entwicklung auf diesem Computer gedacht."
     }
 
-    var wrongCredentials: String { "Benutzername und Passwort passen nicht zusammen. Bitte versuchen Sie es erneut." }
+    var wrongCredentials: String { "Benutzername oder Passwort ist falsch. Bitte versuchen Sie es noch einmal." }
     var loginsPaused: String {
-        "Anmeldungen bei diesem Konto ruhen. In der App oder in Ihrem Konto schalten Sie sie wieder ein."
+        "Anmeldungen bei diesem Konto sind pausiert. In der App oder in Ihrem Konto können Sie das aufheben."
     }
     var loginsBlocked: String { "Dieses Konto ist gesperrt. Bitte wenden Sie sich an den Betreiber." }
     func locked(minutes: Int) -> String {
-        "Zu viele falsche Passwörter. In \(minutes == 1 ? "einer Minute" : "\(minutes) Minuten") geht es weiter."
+        let wait = minutes == 1 ? "einer Minute" : "\(minutes) Minuten"
+        return "Zu viele falsche Passwörter. Versuchen Sie es in \(wait) wieder."
     }
     func tooManyAttempts(seconds: Int) -> String {
-        "Zu viele Versuche. Bitte warten Sie \(seconds == 1 ? "eine Sekunde" : "\(seconds) Sekunden")."
+        let wait = seconds == 1 ? "eine Sekunde" : "\(seconds) Sekunden"
+        return "Zu viele Versuche. Bitte warten Sie \(wait) und versuchen Sie es noch einmal."
     }
     func providerFailed(_ provider: DisplayName) -> HTML {
-        "\(provider) hat Sie nicht angemeldet. Bitte versuchen Sie es erneut."
+        "Die Anmeldung mit \(provider) hat nicht geklappt. Bitte versuchen Sie es noch einmal."
     }
     var needsPasskeys: String {
-        "Hier melden Sie sich mit einem Passkey an. Dafür braucht es einen Browser mit Passkeys, und JavaScript."
+        "Hier melden Sie sich mit einem Passkey an. Dafür brauchen Sie einen Browser, der Passkeys kennt, "
+            + "und JavaScript."
     }
     var passkeyFailed: String {
-        "Dieser Passkey wurde nicht angenommen. Versuchen Sie es erneut, oder wählen Sie einen anderen Weg."
+        "Dieser Passkey wurde nicht akzeptiert. Versuchen Sie es noch einmal oder melden Sie sich anders an."
     }
-    var signInAgain: String { "Bitte melden Sie sich noch einmal an: Diese Seite verlangt eine frische Anmeldung." }
+    var signInAgain: String {
+        "Bitte bestätigen Sie, dass Sie es sind: Ihre letzte Anmeldung liegt schon länger zurück."
+    }
+    var signInToFinish: String { "Bitte bestätigen Sie, dass Sie es sind. Danach geschieht, was Sie eben wollten." }
     var unavailable: String { "Wir können Sie gerade nicht anmelden. Bitte versuchen Sie es gleich noch einmal." }
 
-    var tookAWhile: String { "Das hat eine Weile gedauert" }
+    var tookAWhile: String { "Diese Seite ist abgelaufen" }
     var tookAWhileBody: String {
         "Die Anmeldung war zu lange offen. Nichts ist verloren: Beginnen Sie einfach noch einmal."
     }
-    var closeThisWindow: String { "Schließen Sie dieses Fenster, und melden Sie sich in der App erneut an." }
+    var closeThisWindow: String { "Schließen Sie dieses Fenster und melden Sie sich in der App neu an." }
 
-    var signOutQuestion: String { "Abmelden?" }
+    var signOutQuestion: String { "Möchten Sie sich abmelden?" }
     func signOutBody(_ account: DisplayName) -> HTML { "In diesem Browser sind Sie als \(account) angemeldet." }
     var staySignedIn: String { "Angemeldet bleiben" }
     var signedOut: String { "Sie sind abgemeldet" }
-    var signedOutBody: String { "Dieser Browser hat keinen Zugang mehr zu Ihrem Konto." }
-    var notSignedIn: String { "Dieser Browser ist nicht angemeldet" }
-    var notSignedInBody: String { "Eine App bleibt angemeldet, bis Sie sich in der App abmelden." }
+    var signedOutBody: String { "Dieser Browser hat keinen Zugriff mehr auf Ihr Konto." }
+    var notSignedIn: String { "Sie sind in diesem Browser nicht angemeldet" }
+    var notSignedInBody: String { "In Ihren Apps bleiben Sie angemeldet, bis Sie sich dort abmelden." }
     var noWayBackToApp: String {
-        "Die App, die Sie hierher geschickt hat, hat einen Fehler gemacht. Darum führt diese Seite nicht zu ihr zurück."
+        "Die App hat beim Weiterleiten einen Fehler gemacht. Deshalb führt von hier kein Weg zu ihr zurück."
     }
     var signedOutWithPhone: String {
-        "Dieser Browser war mit Ihrem Telefon angemeldet. Das Telefon hat sich abgemeldet, und der Browser mit ihm."
+        "Dieser Browser war über Ihr Smartphone angemeldet. Es hat sich abgemeldet und damit auch diesen Browser."
     }
 
     var newPasswordTitle: String { "Neues Passwort wählen" }
+    var newPasswordBody: String { "Es ersetzt das alte. Auf allen Geräten müssen Sie sich danach neu anmelden." }
     var newPassword: String { "Neues Passwort" }
     func newPasswordHint(min: Int) -> String {
-        "Mindestens \(min) Zeichen. Ein paar Wörter hintereinander merken sich leicht."
+        "Mindestens \(min) Zeichen. Mehrere Wörter hintereinander kann man sich leicht merken."
     }
-    var resetToken: String { "Code aus der Nachricht" }
-    var resetTokenHint: String { "Was in dem Link, den Sie bekommen haben, hinter dem # steht." }
+    var resetLink: String { "Link aus der Nachricht" }
+    var resetLinkHint: String { "Fügen Sie den ganzen Link ein, den Sie bekommen haben." }
+    var resetOverTitle: String { "Dieser Link gilt nicht mehr" }
+    var resetOtherLink: String { "Ich habe einen anderen Link" }
     var savePassword: String { "Passwort speichern" }
-    var resetTokenRefused: String { "Dieser Link ist abgelaufen oder verbraucht. Bitte fordern Sie einen neuen an." }
-    var passwordSaved: String { "Ihr Passwort ist geändert" }
-    var passwordSavedBody: String { "Melden Sie sich von jetzt an mit dem neuen an." }
-    func passwordTooShort(min: Int) -> String { "Das neue Passwort braucht mindestens \(min) Zeichen." }
+    var resetTokenRefused: String { "Er ist abgelaufen oder wurde schon benutzt. Bitte fordern Sie einen neuen an." }
+    var passwordSaved: String { "Ihr Passwort wurde geändert" }
+    var passwordSavedBody: String { "Ab jetzt melden Sie sich mit dem neuen an." }
+    func passwordTooShort(min: Int) -> String { "Das neue Passwort muss mindestens \(min) Zeichen haben." }
     var passwordTooCommon: String {
-        "Das neue Passwort gehört zu denen, die zuerst geraten werden. Bitte wählen Sie ein anderes."
+        "Dieses Passwort ist zu leicht zu erraten. Bitte wählen Sie ein anderes."
     }
     var passwordIsName: String { "Das neue Passwort darf weder Ihr Benutzername noch der Name des Dienstes sein." }
-    var passwordRefused: String { "Das neue Passwort ist zu lang oder enthält unbrauchbare Zeichen." }
+    var passwordTooLong: String { "Das neue Passwort ist zu lang." }
+    var passwordUnusable: String { "Das neue Passwort enthält ein Zeichen, das nicht erlaubt ist." }
 }
 
 extension GermanWords {
-    var phoneTitle: String { "Mit dem Telefon anmelden" }
-    var phoneScan: String { "Öffnen Sie die App auf Ihrem Telefon, und lesen Sie diesen Code mit ihr ein." }
-    var phoneImage: String { "QR-Code für die App" }
+    var phoneTitle: String { "Mit dem Smartphone anmelden" }
+    var phoneScan: String { "Öffnen Sie die App auf Ihrem Smartphone und scannen Sie damit diesen Code." }
+    var phoneImage: String { "QR-Code zum Scannen mit der App" }
     var phoneOpenApp: String { "App auf diesem Gerät öffnen" }
-    var phoneWaiting: String { "Warten auf Ihr Telefon …" }
-    var phoneScanned: String { "Ein Telefon hat den Code gelesen. Machen Sie dort weiter." }
-    var phoneNumber: String { "Geben Sie diese Zahl auf Ihrem Telefon ein." }
-    var phoneOpened: String { "Die App ist offen. Dort geht es weiter; sie führt Sie hierher zurück." }
+    var phoneWaiting: String { "Warten auf Ihr Smartphone …" }
+    var phoneScanned: String { "Der Code wurde gescannt. Machen Sie auf Ihrem Smartphone weiter." }
+    var phoneNumber: String { "Geben Sie diese Zahl auf Ihrem Smartphone ein." }
+    var phoneConfirmed: String { "Die Zahl war richtig. Bestätigen Sie jetzt auf Ihrem Smartphone." }
+    var phoneOpened: String { "Die App ist geöffnet. Dort geht es weiter, und sie bringt Sie hierher zurück." }
     var phoneApproved: String { "Bestätigt. Sie werden angemeldet …" }
     var phoneFinished: String { "Sie sind angemeldet und können dieses Fenster schließen." }
-    var phoneDenied: String { "Die Anmeldung wurde am Telefon abgelehnt." }
-    var phoneTimedOut: String { "Das hat zu lange gedauert. Mit einem neuen Code geht es weiter." }
-    var phoneWrongNumber: String { "Die Zahl war falsch, deshalb wurde niemand angemeldet." }
-    var phoneContested: String { "Zwei Telefone haben diesen Code gelesen, deshalb wurde niemand angemeldet." }
+    var phoneDenied: String { "Die Anmeldung wurde auf dem Smartphone abgelehnt." }
+    var phoneTimedOut: String { "Das hat zu lange gedauert. Versuchen Sie es mit einem neuen Code." }
+    var phoneWrongNumber: String { "Die Zahl war falsch. Deshalb wurde niemand angemeldet." }
+    var phoneContested: String { "Zwei Smartphones haben diesen Code gescannt. Deshalb wurde niemand angemeldet." }
     var phoneNoAccount: String {
-        "Die App auf diesem Telefon hat hier kein Konto. Fügen Sie dort eines hinzu, und lesen Sie den Code erneut."
+        "In der App auf diesem Smartphone ist noch kein Konto. Fügen Sie dort eines hinzu und scannen Sie "
+            + "den Code erneut."
     }
-    var phoneFailed: String { "Bei uns ist etwas schiefgegangen. Mit einem neuen Code geht es weiter." }
-    var phoneNewCode: String { "Neuer Code" }
-    var phoneCheckAgain: String { "Noch einmal nachsehen" }
-    var otherWays: String { "Andere Wege zur Anmeldung" }
-    var phoneOnlyHere: String { "Lesen Sie nur einen Code ein, den Sie selbst auf dieser Seite angefordert haben." }
+    var phoneFailed: String { "Bei uns ist etwas schiefgegangen. Versuchen Sie es mit einem neuen Code." }
+    var phoneNewCode: String { "Neuen Code anfordern" }
+    var phoneCheckAgain: String { "Aktualisieren" }
+    var otherWays: String { "Anders anmelden" }
+    var phoneOnlyHere: String { "Scannen Sie nur einen Code, den Sie selbst auf dieser Seite angefordert haben." }
 }
 
 extension GermanWords {
     var deviceTitle: String { "Gerät verbinden" }
-    var deviceBody: String { "Geben Sie den Code ein, den das Gerät zeigt." }
+    var deviceBody: String { "Geben Sie den Code ein, den das Gerät anzeigt." }
     var deviceCode: String { "Code" }
     var deviceCodeHint: String { "Acht Buchstaben, zum Beispiel BCDF-GHJK." }
     var deviceCodeUnknown: String {
-        "Dieser Code gilt nicht. Prüfen Sie ihn, oder lassen Sie das Gerät einen neuen zeigen."
+        "Dieser Code ist ungültig. Prüfen Sie ihn oder lassen Sie sich auf dem Gerät einen neuen anzeigen."
     }
     var deviceReviewTitle: String { "Ist das Ihr Gerät?" }
-    func deviceReviewBody(_ app: DisplayName) -> HTML { "Ein Gerät möchte sich mit \(app) bei Ihrem Konto anmelden." }
+    func deviceReviewBody(_ app: DisplayName) -> HTML { "Ein Gerät möchte sich mit Ihrem Konto bei \(app) anmelden." }
     var deviceReviewWarning: String {
-        "Lehnen Sie ab, wenn Sie das nicht eben selbst begonnen haben oder Ihnen jemand den Code geschickt hat."
+        "Lehnen Sie ab, wenn Sie das nicht gerade selbst angefangen haben oder wenn Ihnen der Code geschickt wurde."
     }
     var deviceAbroadTitle: String { "Dieses Gerät ist in einem anderen Land" }
     var deviceAbroadWarning: String {
-        "Stimmen Sie nur zu, wenn das Gerät vor Ihnen steht, zum Beispiel weil Sie ein VPN benutzen. Wer Ihnen einen "
-            + "Code geschickt hat, will sich als Sie anmelden."
+        "Stimmen Sie nur zu, wenn Sie das Gerät vor sich haben; ein VPN kann es weit weg erscheinen lassen. "
+            + "Wurde Ihnen "
+            + "der Code geschickt, will sich der Absender als Sie anmelden."
     }
     var deviceElsewhere: String {
-        "Das Gerät ist zu weit weg. Benutzen Sie ein Telefon oder einen Computer im selben Land oder Netz wie das Gerät."
+        "Das Gerät ist zu weit weg. Nehmen Sie ein Smartphone oder einen Computer im selben Land oder Netz "
+            + "wie das Gerät."
     }
     var ownPlace: String { "Sie" }
     var code: String { "Code" }
     var device: String { "Gerät" }
     var place: String { "Ort" }
-    var askedAt: String { "Angefragt" }
-    var access: String { "Zugriff" }
+    var askedAt: String { "Angefordert" }
+    var access: String { "Zugriff auf" }
+    func scope(_ name: String) -> String? {
+        switch name {
+        case "openid": "Ihre Identität"
+        case "profile": "Ihren Namen"
+        case "email": "Ihre E-Mail-Adresse"
+        case "phone": "Ihre Telefonnummer"
+        case "groups": "Ihre Gruppen"
+        case "roles": "Ihre Rollen"
+        case "account": "Ihre Kontoeinstellungen"
+        default: nil
+        }
+    }
     var decline: String { "Ablehnen" }
     var approve: String { "Zulassen" }
     var deviceApproved: String { "Ihr Gerät ist verbunden" }
@@ -161,25 +191,27 @@ extension GermanWords {
         "Mit \(app) geht es dort weiter. Sie können dieses Fenster schließen."
     }
     var deviceDeclined: String { "Das Gerät wurde abgelehnt" }
-    var deviceDeclinedBody: String { "Es hat keinen Zugang zu Ihrem Konto." }
+    var deviceDeclinedBody: String { "Es hat keinen Zugriff auf Ihr Konto." }
 }
 
 extension GermanWords {
     var errorTitle: String { "Das hat nicht geklappt" }
-    var unknownClient: String { "Die App, die Sie hierher geschickt hat, ist uns nicht bekannt." }
+    var unknownClient: String { "Wir kennen die App nicht, aus der Sie kommen." }
     var unregisteredRedirect: String {
-        "Wir können Sie nicht zurückschicken, denn die App hat eine Adresse genannt, die nicht ihre ist."
+        "Wir können Sie nicht zurückleiten, weil die App eine fremde Adresse angegeben hat."
     }
-    var invalidRequest: String { "Die App oder der Link, der Sie hierher geführt hat, hat einen Fehler gemacht." }
+    var invalidRequest: String { "Die Anfrage der App oder der Link, dem Sie gefolgt sind, ist fehlerhaft." }
     var otherSite: String { "Dieses Formular kam von einer anderen Seite, deshalb haben wir es nicht angenommen." }
-    var notFound: String { "Unter dieser Adresse gibt es nichts." }
-    var serverFailed: String { "Bei uns ist etwas schiefgegangen. Bitte versuchen Sie es erneut." }
+    var notFound: String { "Unter dieser Adresse gibt es keine Seite." }
+    var serverFailed: String { "Bei uns ist etwas schiefgegangen. Bitte versuchen Sie es noch einmal." }
     var serverBusy: String { "Bei uns ist gerade viel los. Bitte versuchen Sie es gleich noch einmal." }
-    var tooManyRequests: String { "Das war zu oft in kurzer Zeit. Bitte warten Sie einen Moment." }
+    var tooManyRequests: String { "Das waren zu viele Anfragen in kurzer Zeit. Bitte warten Sie einen Moment." }
     var yourPart: String { "Sie können dieses Fenster schließen und zur App zurückkehren." }
     var forDevelopers: String { "Für die Betreiber dieses Dienstes" }
     var requestID: String { "Anfrage" }
-    var needsTLSTitle: String { "Diese Seite braucht TLS" }
-    var needsTLSBody: String { "Über eine unverschlüsselte Verbindung werden keine Passwörter gesendet." }
-    var needsTLSForOperators: String { "Setzen Sie ein Zertifikat, oder lassen Sie Ihren Proxy das Feld senden:" }
+    var needsTLSTitle: String { "Diese Seite benötigt TLS" }
+    var needsTLSBody: String { "Über eine unverschlüsselte Verbindung senden wir keine Passwörter." }
+    var needsTLSForOperators: String {
+        "Richten Sie ein Zertifikat ein oder lassen Sie Ihren Proxy dieses Feld senden:"
+    }
 }

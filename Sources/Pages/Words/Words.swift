@@ -34,6 +34,7 @@ protocol CommonWords: Sendable {
     var yourAccount: String { get }
     var showPassword: String { get }
     var pressAgain: String { get }
+    var cookiesBlocked: String { get }
 }
 
 /// The login page and its neighbors: expired, signed out, password reset.
@@ -61,6 +62,7 @@ protocol LoginWords {
     var needsPasskeys: String { get }
     var passkeyFailed: String { get }
     var signInAgain: String { get }
+    var signInToFinish: String { get }
     var unavailable: String { get }
 
     var tookAWhile: String { get }
@@ -78,10 +80,13 @@ protocol LoginWords {
     var noWayBackToApp: String { get }
 
     var newPasswordTitle: String { get }
+    var newPasswordBody: String { get }
     var newPassword: String { get }
     func newPasswordHint(min: Int) -> String
-    var resetToken: String { get }
-    var resetTokenHint: String { get }
+    var resetLink: String { get }
+    var resetLinkHint: String { get }
+    var resetOverTitle: String { get }
+    var resetOtherLink: String { get }
     var savePassword: String { get }
     var resetTokenRefused: String { get }
     var passwordSaved: String { get }
@@ -89,7 +94,8 @@ protocol LoginWords {
     func passwordTooShort(min: Int) -> String
     var passwordTooCommon: String { get }
     var passwordIsName: String { get }
-    var passwordRefused: String { get }
+    var passwordTooLong: String { get }
+    var passwordUnusable: String { get }
 }
 
 /// The page with the QR code.
@@ -101,6 +107,7 @@ protocol PhoneWords {
     var phoneWaiting: String { get }
     var phoneScanned: String { get }
     var phoneNumber: String { get }
+    var phoneConfirmed: String { get }
     var phoneOpened: String { get }
     var phoneApproved: String { get }
     var phoneFinished: String { get }
@@ -170,6 +177,8 @@ protocol DeviceWords {
     var place: String { get }
     var askedAt: String { get }
     var access: String { get }
+    /// What a scope of this server gives access to; nil for a scope of the operator's own.
+    func scope(_ name: String) -> String?
     var decline: String { get }
     var approve: String { get }
     var deviceApproved: String { get }

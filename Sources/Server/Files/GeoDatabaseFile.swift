@@ -40,10 +40,10 @@ final class GeoDatabaseFile: Sendable {
     var builtAt: Int64 { state.withLock { $0.database }.builtAt }
 
     /// The location of `address`; nil for an unknown or private one. May wait for the disk.
-    func location(of address: String) -> Location? {
+    func location(of address: String, language: String = "en") -> Location? {
         let database = state.withLock { $0.database }
         do throws(GeoDatabaseError) {
-            return try database.location(of: address)
+            return try database.location(of: address, language: language)
         } catch {
             let isNew = state.withLock { state in
                 defer { state.isDoubted = true }
@@ -59,8 +59,8 @@ final class GeoDatabaseFile: Sendable {
     }
 
     /// City and country of an address as a page shows them; nil for an unknown or private one. May wait for the disk.
-    func place(of address: String) -> Place? {
-        location(of: address).map {
+    func place(of address: String, language: String) -> Place? {
+        location(of: address, language: language).map {
             let name = [$0.city, $0.countryName ?? $0.countryCode].compactMap(\.self).joined(separator: ", ")
             return Place(name: name, countryCode: $0.countryCode)
         }
@@ -113,7 +113,7 @@ extension ServerConfiguration {
     func remoteLogins(_ database: GeoDatabaseFile?) -> RemoteLogins {
         var logins = RemoteLogins()
         (logins.same, logins.ipv6PrefixBits) = (limits.remoteLoginSame, limits.ipv6PrefixBits)
-        if let database { logins.place = { database.place(of: $0) } }
+        if let database { logins.place = { database.place(of: $0, language: $1) } }
         return logins
     }
 

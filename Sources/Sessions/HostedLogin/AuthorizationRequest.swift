@@ -42,6 +42,8 @@ public struct AuthorizationRequest: Codable, Hashable, Sendable {
     public var loginHint: String?
     /// The id of the user of `id_token_hint`; the login has to be that user's.
     public var hintedUser: String?
+    /// The form of the account pages that is taken after the login; only their own requests have it.
+    public var pending: PendingForm?
     /// Whether the client pushed the request (RFC 9126). It is then accepted once.
     public var isPushed: Bool?
     /// How the user has authenticated. Only the request of a completed login has it.
@@ -78,10 +80,26 @@ public struct AuthorizationRequest: Codable, Hashable, Sendable {
         case uiLocales = "ui_locales"
         case loginHint = "login_hint"
         case hintedUser = "sub"
+        case pending
         case isPushed = "pushed"
         case loginMethod = "login_method"
         case sessionStart = "session_start"
         case joinedSession = "joined_session"
+    }
+}
+
+/// A form of the account pages that came from its user's browser and needs a login first.
+public struct PendingForm: Codable, Hashable, Sendable {
+    /// The path to which it was sent.
+    public var path: String
+    /// Its fields.
+    public var fields: [String: String]
+    /// The user who sent it. After the login of another one it counts for nothing.
+    public var userID: String
+
+    /// A form.
+    public init(path: String, fields: [String: String], userID: Identifier<User>) {
+        (self.path, self.fields, self.userID) = (path, fields, userID.description)
     }
 }
 

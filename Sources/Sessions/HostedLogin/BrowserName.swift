@@ -13,7 +13,8 @@ extension HostedLoginService.Browser {
         ("Mac OS X", "macOS"), ("Linux", "Linux"),
     ]
 
-    static func name(of userAgent: String) -> String? {
+    /// The name of the browser with that `User-Agent`: `Firefox · Linux`. Nil for one that is not known.
+    public static func name(of userAgent: String) -> String? {
         guard let browser = browsers.first(where: { userAgent.contains($0.0) })?.1 else { return nil }
         let system = systems.first { userAgent.contains($0.0) }?.1
         return system.map { "\(browser) · \($0)" } ?? browser

@@ -85,6 +85,11 @@ extension HostedLoginService {
         try await inStore { () async throws(StoreError) in try await store.session(handle.id) }?.session.ending?.reason
     }
 
+    /// The user of a browser's session, which may have ended; nil if it is gone.
+    public func user(of handle: BrowserHandle) async throws(ServiceError) -> Identifier<User>? {
+        try await inStore { () async throws(StoreError) in try await store.session(handle.id) }?.session.userID
+    }
+
     /// The session of a browser; nil if it has ended, or is not one of a browser.
     public func browserSession(_ handle: BrowserHandle) async throws(ServiceError) -> SessionRecord? {
         let now = context.clock.now

@@ -89,6 +89,21 @@ public final class HostedLoginService: UseCase {
         return past == nil ? nil : user.username
     }
 
+    /// The user of the browser's session, if that session is one for the client of the request; nil without one. The user has to
+    /// authenticate once more, and need not say again who it is.
+    public func knownUser(
+        for request: AuthorizationRequest, in browser: Browser
+    ) async throws(ServiceError) -> User? {
+        guard !request.demandsChoice, let handle = browser.handle, let record = try await browserSession(handle),
+            let user = record.user, request.hintedUser ?? user.id.description == user.id.description
+        else { return nil }
+        if request.isOfAccountPages { return user }
+        guard let client = try await client(request.clientID), client.hostedLogin.browserSession != .none,
+            record.session.device.id.hasPrefix(client.browserPlace)
+        else { return nil }
+        return user
+    }
+
     /// Logs a user in for a request that `reuse` answers later: the browser gets its session, and the client nothing. Nil if the
     /// client keeps no session in browsers. Throws as `approve` does.
     public func begin(

@@ -236,7 +236,15 @@ extension LoginSession {
 
     /// A text that changes with everything that the device may see.
     public var deviceVersion: String {
-        version([state.word, history.rawValue, number.map(String.init) ?? "", claim == nil ? "" : "claimed"])
+        version([
+            state.word, history.rawValue, number.map(String.init) ?? "", claim == nil ? "" : "claimed",
+            isNumberConfirmed ? "confirmed" : "",
+        ])
+    }
+
+    /// Whether the phone has sent the number of the other device, and only the second factor is missing.
+    public var isNumberConfirmed: Bool {
+        number != nil && userID != nil && state == .waitingForUserInput(.secondFactor)
     }
 
     /// A text that changes with everything that the phone may see.

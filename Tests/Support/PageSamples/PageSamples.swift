@@ -55,10 +55,13 @@ private struct Texts {
         var ahead = app
         ahead.back = nil
         let messages: [(String, LoginPage.Message)] = [
-            ("wrong-password", .wrongCredentials), ("stale", .pressAgain), ("locked", .locked(minutes: 5)),
+            ("wrong-password", .wrongCredentials), ("stale", .stale(.pressAgain)),
+            ("cookies-blocked", .stale(.cookiesBlocked)),
+            ("locked", .locked(minutes: 5)),
             ("provider-failed", .providerFailed(text("Example ID"))), ("paused", .loginsPaused),
             ("blocked", .loginsBlocked), ("too-many", .tooManyAttempts(seconds: 30)),
-            ("passkey-failed", .passkeyFailed), ("again", .signInAgain), ("unavailable", .unavailable),
+            ("passkey-failed", .passkeyFailed), ("again", .signInAgain), ("finish", .signInToFinish),
+            ("unavailable", .unavailable),
         ]
         return [
             .init(name: "login", page: LoginPage(app: app, form: form, remember: false, forgotPassword: forgot)),
@@ -70,6 +73,11 @@ private struct Texts {
             .init(
                 name: "login-passkey",
                 page: LoginPage(app: app, form: form, passkey: options, asksForPassword: false, providers: providers)),
+            .init(
+                name: "login-known",
+                page: LoginPage(
+                    app: app, form: form, account: recognized, remember: true, message: .wrongCredentials,
+                    isWithoutTLS: true)),
             .init(name: "login-email", page: LoginPage(app: app, form: form, names: .email)),
             .init(name: "login-account", page: LoginPage(app: nil, form: form, offersPhone: true)),
             .init(name: "login-offer", page: PasskeyOfferPage(app: ahead, form: form, options: creation)),
@@ -98,8 +106,10 @@ private struct Texts {
                     .serverFailed, app: app, requestID: text("01J8Z6Q9"),
                     startOver: PageURL(PagePath("/login", ["r": "c2VhbGVk"])))),
             .init(name: "error-not-found", page: ErrorPage(.notFound)),
+            .init(name: "expired", page: ExpiredPage(app: app, next: app.back)),
             .init(
-                name: "expired", page: ExpiredPage(app: app, next: PageURL(absolute: "com.example.harbor:/start"))),
+                name: "signed-out-again",
+                page: SignedOutPage(app: app, signIn: app.back)),
             .init(name: "expired-without-way", page: ExpiredPage(app: nil, next: nil)),
             .init(name: "needs-tls", page: NeedsTLSPage(secure: PageURL(absolute: "https://id.example.com/login"))),
             .init(name: "logout", page: LogoutPage(app: app, form: form, account: text("ada@example.com"))),
@@ -112,6 +122,9 @@ private struct Texts {
             .init(name: "not-signed-in", page: SignedOutPage(app: app, ending: .nothing)),
             .init(name: "reset", page: ResetPage(form: form)),
             .init(name: "app-login", page: AppLoginPage(form: form, state: .opened)),
+            .init(
+                name: "app-login-stale",
+                page: AppLoginPage(form: form, state: .stale(.pressAgain), typed: text("abc"))),
             .init(name: "app-login-too-late", page: AppLoginPage(form: form, state: .tooLate)),
             .init(
                 name: "app-login-question",
@@ -122,8 +135,10 @@ private struct Texts {
             .init(
                 name: "reset-refused",
                 page: ResetPage(app: app, form: form, token: text("sjr_1"), message: .password(.tooCommon))),
+            .init(name: "reset-expired", page: ResetPage(form: form, message: .tokenRefused)),
             .init(
-                name: "reset-expired", page: ResetPage(form: form, token: text("sjr_1"), message: .tokenRefused)),
+                name: "reset-cookies-blocked",
+                page: ResetPage(form: form, token: text("sjr_1"), message: .stale(.cookiesBlocked))),
             .init(name: "password-saved", page: PasswordSavedPage(app: app)),
         ]
     }
@@ -151,6 +166,11 @@ private struct Texts {
                     app: app, form: form, device: text("Firefox on Windows"), place: text("Lisbon, Portugal"),
                     signedInAt: 1_795_000_000)),
             .init(
+                name: "not-me-cookies-blocked",
+                page: NotMePage(
+                    app: app, form: form, device: nil, place: nil, signedInAt: 1_795_000_000, endsAll: true,
+                    stale: .cookiesBlocked)),
+            .init(
                 name: "not-me-done",
                 page: NotMeDonePage(
                     ended: [
@@ -163,8 +183,8 @@ private struct Texts {
 
     var device: [PageSamples.Sample] {
         let review = DeviceReviewPage(
-            app: app, form: form, code: text("BCDF-GHJK"), device: text("Living room television"),
-            place: text("Berlin, Germany"), askedAt: 1_795_000_000, scopes: [text("openid"), text("email")])
+            app: app, form: form, code: text("BCDF-GHJK"), device: text("Chrome · Android"),
+            place: text("Berlin, Germany"), askedAt: 1_795_000_000, scopes: ["openid", "email", text("ledger:read")])
         return [
             .init(name: "device-code", page: DeviceCodePage(form: form)),
             .init(
@@ -186,18 +206,19 @@ private struct Texts {
     var devices: [AccountDevice] {
         func device(
             _ id: String, _ name: String?, _ app: String, _ place: String?, isThis: Bool = false,
-            _ children: [AccountDevice] = []
+            isMobile: Bool = false, lasts: Int64 = 0, _ children: [AccountDevice] = []
         ) -> AccountDevice {
             AccountDevice(
                 session: text(id), name: name.map(text), app: text(app), place: place.map(text),
-                signedInAt: 1_790_000_000, lastSeenAt: 1_795_000_000, idleEnd: 1_796_209_600, end: 1_805_552_000,
-                isThis: isThis, children: children)
+                signedInAt: 1_790_000_000, lastSeenAt: 1_795_000_000,
+                idleEnd: lasts > 0 ? 1_795_000_000 + lasts : 1_796_209_600, end: 1_805_552_000,
+                isThis: isThis, isMobile: isMobile, children: children)
         }
         let firefox = device("s3", "Firefox on Linux", "Harbor Web", "Berlin, Germany")
         return [
             device("s1", "Chrome on macOS", "Harbor Web", "Berlin, Germany", isThis: true),
-            device("s2", "Ada’s iPhone", "Harbor Bank", "Potsdam, Germany", [firefox]),
-            device("s4", nil, "Harbor Bank", nil),
+            device("s2", "Ada’s iPhone", "Harbor Bank", "Potsdam, Germany", isMobile: true, [firefox]),
+            device("s4", nil, "Harbor Bank", nil, lasts: 1800),
         ]
     }
 
@@ -213,16 +234,20 @@ private struct Texts {
         }
     }
 
+    private static let now: Int64 = 1_795_000_600
+
     var account: [PageSamples.Sample] {
         [
-            .init(name: "account-devices", page: DevicesPage(header: header, devices: devices)),
+            .init(name: "account-devices", page: DevicesPage(header: header, devices: devices, now: Self.now)),
             .init(
                 name: "account-by-phone",
                 page: DevicesPage(
                     header: AccountHeader(
                         name: header.name, form: header.form, app: header.app, events: .accountEvents),
-                    devices: devices)),
-            .init(name: "account-ended", page: DevicesPage(header: header, devices: devices, message: .ended(2))),
+                    devices: devices, now: Self.now)),
+            .init(
+                name: "account-ended",
+                page: DevicesPage(header: header, devices: devices, now: Self.now, message: .ended(2))),
             .init(
                 name: "account-many",
                 page: DevicesPage(
@@ -231,15 +256,18 @@ private struct Texts {
                         AccountDevice(
                             session: text("s\(number)"), name: text("Ada’s iPhone"), app: text("Harbor Bank"),
                             place: text("Potsdam, Germany"), signedInAt: 1_790_000_000, lastSeenAt: 1_795_000_000,
-                            idleEnd: 1_796_209_600, end: 1_805_552_000,
+                            idleEnd: 1_796_209_600, end: 1_805_552_000, isMobile: true,
                             phone: number == 0 ? text("Pixel 9") : nil)
-                    }, more: (PagePath("/account", ["page": "3"]), 8), isContinued: true, message: .ended(1))),
+                    }, now: Self.now, more: (PagePath("/account", ["page": "3"]), 8), isContinued: true,
+                    message: .ended(1))),
             .init(
                 name: "account-security-last-passkey",
                 page: SecurityPage(
                     header: header, username: text("ada"), hasPassword: false,
                     passkeys: [AccountPasskey(id: "AQID", name: text("iPhone"), addedAt: 1_790_000_000)])),
-            .init(name: "account-nowhere", page: DevicesPage(header: header, devices: [], message: .nothingToEnd)),
+            .init(
+                name: "account-nowhere",
+                page: DevicesPage(header: header, devices: [], now: Self.now, message: .nothingToEnd)),
             .init(
                 name: "account-security",
                 page: SecurityPage(
@@ -263,6 +291,15 @@ private struct Texts {
                     header: header, username: text("ada"), passkeys: [],
                     addition: .now(options: #"{"rp":{"id":"localhost"},"user":{"id":"AQ"},"excludeCredentials":[]}"#),
                     message: .passkeyGone)),
+            .init(
+                name: "account-security-name-refused",
+                page: SecurityPage(
+                    header: header, username: text("ada"),
+                    passkeys: [AccountPasskey(id: "AQID", name: text("iPhone"), addedAt: 1_790_000_000)],
+                    addition: .now(options: #"{"rp":{"id":"localhost"},"user":{"id":"AQ"},"excludeCredentials":[]}"#),
+                    typed: SecurityPage.Typed(
+                        passkeyName: text("My phone"), pausesOnExpiry: true, endsSessions: true),
+                    message: .passkeyNameRefused)),
             .init(
                 name: "account-security-wrong",
                 page: SecurityPage(header: header, username: text("ada"), message: .wrongCurrentPassword)),

@@ -137,9 +137,10 @@ struct EndpointsFixture: Sendable {
     static func remoteLogins(_ same: RemoteLoginSame) -> RemoteLogins {
         var logins = RemoteLogins()
         logins.same = same
-        logins.place = { address in
+        logins.place = { address, language in
             switch address {
-            case "192.0.2.1", "192.0.2.2": Place(name: "Graz <b>, Austria", countryCode: "AT")
+            case "192.0.2.1", "192.0.2.2":
+                Place(name: language == "de" ? "Graz <b>, Österreich" : "Graz <b>, Austria", countryCode: "AT")
             case "198.51.100.1": Place(name: "Lisbon, Portugal", countryCode: "PT")
             default: nil
             }

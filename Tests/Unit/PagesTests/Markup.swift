@@ -26,7 +26,7 @@ struct Markup {
     /// The texts between tags, decoded, without those of white space.
     private(set) var texts: [String] = []
 
-    private static let void: Set = ["meta", "link", "img", "input"]
+    private static let void: Set = ["meta", "link", "img", "input", "br"]
     private static let references = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "#39": "'"]
 
     init(_ html: HTML) throws {

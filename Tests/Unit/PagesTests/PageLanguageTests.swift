@@ -21,7 +21,7 @@ struct PageLanguageTests {
 
     @Test("no sentence is left in the other language") func everySentenceIsTranslated() throws {
         // From the samples, or written alike in both languages.
-        let shared: Set = ["Code", "BCDF-GHJK", "42", "e.g.", "Name", "Passkeys"]
+        let shared: Set = ["Code", "BCDF-GHJK", "42", "e.g.", "Name", "Passkeys", "Details"]
         let marked = PageSamples.all { "¤\($0)¤" }
         for sample in marked {
             let pages = try PageLanguage.allCases.map { try Markup(sample.page.html(in: $0)) }

@@ -79,7 +79,8 @@ extension ConsoleView {
             && Self.fits(filter.client, [event.clientID]) && Self.fits(filter.device, [event.deviceID])
             && Self.fits(filter.kind, [event.kind.rawValue]) && Self.fits(filter.reason, [event.reason])
             && Self.fits(filter.actor, names(ofActorOf: event))
-            && Self.fits(filter.address, [event.remoteAddress] + [event.remoteAddress.flatMap(endpoints.placeName)])
+            && Self.fits(
+                filter.address, [event.remoteAddress] + [event.remoteAddress.flatMap { endpoints.placeName($0) }])
     }
 
     /// Whether one of the values is what is looked for. Letters have no case, and an underscore is a blank. Of an id the part is

@@ -14,7 +14,7 @@ for (const time of all("time[datetime]")) {
 const [opened] = location.hash[1] ? all("#reset, #app-login") : [];
 if (opened) {
   opened.elements.token.value = location.hash.slice(1);
-  document.getElementById("token-field").hidden = true;
+  document.getElementById("token-field")?.setAttribute("hidden", "");
   history.replaceState(null, "", location.pathname);
 }
 
@@ -44,6 +44,14 @@ for (const form of all("form")) {
     setTimeout(again, 4000);
   });
 }
-addEventListener("pageshow", again);
+const { account } = document.body.dataset;
+addEventListener("pageshow", ({ persisted }) => {
+  again();
+  // The browser has kept the page, whose user may have signed out meanwhile.
+  if (persisted && account !== undefined) {
+    document.body.hidden = true;
+    location.replace(account && location.pathname !== account ? account : location.href);
+  }
+});
 
 if (opened?.id === "app-login") opened.requestSubmit();

@@ -95,6 +95,20 @@ def a_reset_token_comes_from_the_fragment():
     assert shown("#token")
 
 
+def a_page_of_the_account_begins_anew_when_the_browser_comes_back():
+    """A page that the browser has kept shows nothing until the server has answered; one without an account stays."""
+    back = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
+    visit("account-devices")
+    site.asked.clear()
+    driver.execute_script(back)
+    browser.until("the page is asked for", lambda: any(url.endswith("/account") for url in site.asked))
+    visit("reset-refused")
+    site.asked.clear()
+    by("#new_password").send_keys("typed")
+    driver.execute_script(back)
+    assert not site.asked and by("#new_password").get_attribute("value") == "typed", site.asked
+
+
 def times_are_local():
     """Times are in the zone of the browser; the one of the server stays as a title."""
     driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "America/New_York"})

@@ -230,7 +230,7 @@ def an_app_signs_the_browser_in():
     answer = server.call(issuer + "/v1/me/app-login", {"login_id": login, "password": PASSWORD + "!"}, bearer=phone)
     assert answer["url"].startswith(issuer + "/login/app#"), answer
     driver.get(answer["url"])
-    browser.until("the question", lambda: "signs this browser in as anna" in text())
+    browser.until("the question", lambda: "sign this browser in as anna" in text())
     assert "#" not in driver.current_url, driver.current_url
     press("form[action='/auth/login/app'] button.primary")
     browser.until("the client", lambda: driver.current_url.startswith(START))

@@ -177,8 +177,13 @@ def the_user_signs_out():
     """The button in the header ends the stay of the browser."""
     log_in("a longer battery staple")
     assert driver.current_url == server.public + "/account", driver.current_url
+    open_page("/account/activity")
     press("header form button")
     assert "You are signed out" in text(), text()
+    # Back shows nothing of the account.
+    driver.back()
+    browser.until("the login page", lambda: "/login?r=" in driver.current_url and driver.find_elements(By.ID, "password"))
+    assert "Signed in with the password" not in text(), text()
     open_page("/account/security")
     assert "/login?r=" in driver.current_url
 

@@ -17,7 +17,7 @@ from served import CHALLENGE, Server, VERIFIER
 PASSWORD = "correct horse battery"
 
 folder = tempfile.TemporaryDirectory()
-server = Server(os.path.abspath(sys.argv[1]), folder.name)
+server = Server(os.path.abspath(sys.argv[1]), folder.name, "--test-clock")
 pictures = sys.argv[2] if len(sys.argv) > 2 else None
 callback = Listener(lambda *_: ("text/html", b"<title>back</title>"))
 REDIRECT = f"http://127.0.0.1:{callback.port}/callback"
@@ -79,6 +79,15 @@ def sessions(client):
     return [one for one in items if one["client_id"] == client and "ended_at" not in one]
 
 
+def begin_once_more(**more):
+    """Logs in to a client that keeps a session, and opens the authorization endpoint again."""
+    begin(client="keeping")
+    fill()
+    press()
+    answer()
+    begin(client="keeping", **more)
+
+
 def two_tabs_log_in():
     """Each tab has its own request, and comes back with its own state."""
     begin("first")
@@ -134,6 +143,54 @@ def a_stale_form_is_shown_again_filled():
     assert answer()["code"]
 
 
+def blocked_cookies_are_told():
+    """The cookies never come: the page says so with the second form, and what was typed is still there."""
+    begin()
+    for sentence in ("press once more", "blocks the cookies", "blocks the cookies"):
+        fill()
+        driver.delete_all_cookies()
+        press()
+        assert sentence in text() and by("#username").get_attribute("value") == "anna", text()
+    picture("cookies")
+    fill()
+    press()
+    assert answer()["code"]
+
+
+def an_act_that_needs_a_login_is_done_after_it():
+    """The login is too old for the pause: the page asks for the password alone, and then logins are paused."""
+    driver.get(server.public + "/account/security")
+    fill()
+    press()
+    server.admin("/test/clock", {"advance_seconds": 301})
+    by("input[value=on_expiry]").click()
+    press("form[action='/account/logins'] button.danger")
+    assert "happens right after" in text() and "Not you?" in text() and not has("#username"), text()
+    picture("finish")
+    by("#password").send_keys(PASSWORD)
+    press()
+    assert "nobody can sign in now" in text() and "until their access expires" in text(), text()
+    # A login of an app says that it is paused, and leads to the page that resumes.
+    begin()
+    fill()
+    press()
+    picture("paused")
+    driver.find_element(By.LINK_TEXT, "Resume sign-ins").click()
+    browser.until("the switch", lambda: has("form[action='/account/logins']"))
+    press("form[action='/account/logins'] button.primary")
+    assert "Sign-ins are possible again." in text(), text()
+
+
+def a_login_once_more_knows_the_user():
+    """With `prompt=login` the name stands there, and the password is enough."""
+    begin_once_more(prompt="login")
+    assert "Not you?" in text() and not has("#username"), text()
+    picture("known")
+    by("#password").send_keys(PASSWORD)
+    press()
+    assert answer()["code"]
+
+
 def a_form_that_is_sent_twice_converges():
     """The answer of the first time is lost, and the second one leads to the app, with one session in the end."""
     for client in ("shop", "pushing"):
@@ -171,11 +228,7 @@ def every_page_leads_back_to_the_app():
 
 def an_account_is_chosen():
     """The account of the browser's session goes on with one press, or another one signs in."""
-    begin(client="keeping")
-    fill()
-    press()
-    answer()
-    begin(client="keeping", prompt="select_account")
+    begin_once_more(prompt="select_account")
     assert "anna" in text() and not has("#password"), text()
     for scheme, width in (("light", 1000), ("dark", 320)):
         browser.look(scheme, width)

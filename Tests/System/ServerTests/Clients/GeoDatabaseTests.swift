@@ -45,6 +45,15 @@ struct GeoDatabaseTests {
         }
     }
 
+    @Test("names are in the language that is asked for, and English where the file has none")
+    func languages() async throws {
+        try await PlaceFiles.write(path)
+        let database = try open()
+        let german = Location(countryCode: "DE", countryName: "deutsch", region: "Bavaria", city: "deutsch")
+        #expect(try database.location(of: "192.0.2.9", language: "de") == german)
+        #expect(try database.location(of: "192.0.2.9", language: "fr") == Self.munich)
+    }
+
     @Test(
         "files by city or by country are taken, of whichever publisher, and no others",
         arguments: [

@@ -101,15 +101,18 @@ import Testing
         }
     }
 
+    /// A password is carried through no login.
     @Test func anExpiredSessionLeadsToTheLoginPageAndBack() async throws {
         try await EndpointsFixture.with { stage in
             let account = AccountPages(stage)
             let page = try await account.open("/account/security")
             stage.moveClock(to: 1800)
-            let answer = try await account.send("/account/logins", of: page, ["pause": "1"])
+            let answer = try await account.send(
+                "/account/password", of: page,
+                ["password": EndpointsFixture.password, "new_password": "a longer battery staple"])
             let answered = try await account.logIn(answer)
             #expect(answered.field("Location") == EndpointsFixture.issuer + "/account/security")
-            #expect(!(await account.events().contains { $0.hasPrefix("logins_disabled") }))
+            #expect(!(await account.events().contains { $0.hasPrefix("password_changed") }))
         }
     }
 

@@ -86,7 +86,7 @@ import WebAuthnFixture
             #expect(await stage.call(.get, "/v1/me/passkeys", bearer: phone.access).items.count == 1)
             // Bert does not take it over.
             let taken = try await Self.add(authenticator.register(try bertsPage.challenge()), bert, bertsPage)
-            #expect(taken.status == 409 && taken.text.contains("in use for an account"))
+            #expect(taken.status == 409 && taken.text.contains("already belongs to an account"))
         }
     }
 

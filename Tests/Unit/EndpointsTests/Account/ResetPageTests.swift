@@ -44,6 +44,7 @@ import Testing
             (nil, new, "expired or was used before"), ("sjp_x", new, "expired or was used before"),
             (#""><script>"#, new, "expired or was used before"), ("", "short", "needs at least 8 characters"),
             ("", "", "needs at least 8 characters"), ("", "password1", "guessed first"),
+            ("", "anna-anna-2026", "must not be your username"), ("", String(repeating: "x", count: 5000), "too long"),
         ] as [(String?, String, String)])
     func aFormIsRefused(_ wrong: String?, _ password: String, _ sentence: String) async throws {
         try await EndpointsFixture.with { stage in
@@ -55,10 +56,29 @@ import Testing
             form["token"] = wrong == "" ? right : wrong
             let answer = try await account.send("/reset", of: page, form)
             #expect(answer.status == 422 && answer.text.contains(sentence), "\(answer.text)")
-            // The token stays in its field, the password does not.
+            // The token stays in the form and in no field, the password does not.
+            #expect(
+                answer.text.contains("type=\"password\"") && !answer.text.contains("name=\"token\" type=\"text\" value")
+            )
             #expect(!answer.text.contains("<script>") && !answer.text.contains(#"value="\#(Self.new)""#))
             if wrong == "" { #expect(answer.text.contains(right)) }
             #expect(await stage.refresh(phone.refresh).status == 200)
+        }
+    }
+
+    /// Without script the user pastes what stands in the message.
+    @Test(arguments: ["https://login.example/reset#", " https://login.example/reset#", "#", ""])
+    func theLinkIsPasted(_ start: String) async throws {
+        try await EndpointsFixture.with { stage in
+            let account = AccountPages(stage)
+            let token = try await token(stage)
+            let page = AccountPage(await account.browser.get("/reset"))
+            #expect(page.text.contains("Link from the message"))
+            let short = try await account.send("/reset", of: page, ["token": start + token, "new_password": "short"])
+            #expect(short.text.contains(#"<input type="hidden" name="token" value="\#(token)">"#), "\(short.text)")
+            let answer = try await account.send(
+                "/reset", of: AccountPage(short), ["token": token + "\n", "new_password": Self.new])
+            #expect(answer.status == 303, "\(answer.text)")
         }
     }
 

@@ -23,7 +23,14 @@ struct PhoneOnPageTests {
             // The page shows the number, and nothing of the user.
             let page = await waiting.page()
             #expect(page.text.contains(number) && !page.text.contains("anna"))
-            let approved = await waiting.approve(phone, number: number)
+            let confirmed = await waiting.stage.call(
+                .post, "/v1/me/logins/\(waiting.id)/confirm", #"{"number":\#(number)}"#, bearer: phone.access)
+            #expect(confirmed.string("input") == "WAIT_FOR_SECOND_FACTOR", "\(confirmed.text)")
+            // The digits were right, and the page says so.
+            #expect(await waiting.event().string("event") == "confirmed")
+            let approved = await waiting.stage.call(
+                .post, "/v1/me/logins/\(waiting.id)/second-factor",
+                #"{"password":"\#(EndpointsFixture.password)"}"#, bearer: phone.access)
             #expect(approved.string("state") == "ACTIVE", "\(approved.text)")
             #expect(await waiting.event().string("event") == "approved")
             let answer = try Redirect(await waiting.finish())

@@ -115,8 +115,9 @@ struct AppLoginTests {
         try await Self.withPage { stage, phone, url in
             let browser = Browser(stage)
             let question = try await Self.open(try #require(try await url()), in: browser)
-            #expect(question.status == 200 && question.text.contains("signs this browser in as"), "\(question.text)")
-            #expect(question.text.contains("anna") && question.text.contains("Did somebody send you this link?"))
+            #expect(
+                question.status == 200 && question.text.contains("will sign this browser in as"), "\(question.text)")
+            #expect(question.text.contains("anna") && question.text.contains("Were you sent this link?"))
             #expect(browser.cookies["__Host-sojourn-session"] == nil, "nothing has happened before the answer")
             let answer = try await Self.press(question, in: browser)
             #expect(answer.status == 303, "\(answer.text)")
@@ -141,7 +142,7 @@ struct AppLoginTests {
             let (question, second) = (try await Self.open(link, in: browser), try await Self.open(link, in: other))
             #expect(try await Self.press(question, in: browser).status == 303)
             let late = try await Self.press(second, in: other)
-            #expect(late.status == 422 && late.text.contains("The link is too old"), "\(late.text)")
+            #expect(late.status == 422 && late.text.contains("The link has expired"), "\(late.text)")
             #expect(other.cookies["__Host-sojourn-session"] == nil)
             #expect(try await Self.open(link, in: other).status == 422)
             let nonce = String(link.split(separator: "#")[1])

@@ -306,7 +306,7 @@ struct PhoneBrowserTests {
                 let events = await stage.fixture.admin(.get, "/admin/v1/events?limit=200").items
                 #expect(events.contains { $0.string("event") == "login_reported" })
                 let again = await owner.get(stage.fixture.context.notMeURL(of: id))
-                #expect(again.text.contains("over already"))
+                #expect(again.text.contains("signed out already"))
             }
         }
     }

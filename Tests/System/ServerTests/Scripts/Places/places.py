@@ -13,13 +13,13 @@ writer = mmdb_writer.MMDBWriter(
 
 
 def country(code, name):
-    return {"country": {"iso_code": code, "names": {"de": "falsch", "en": name}}}
+    return {"country": {"iso_code": code, "names": {"de": "deutsch", "en": name}}}
 
 
 writer.insert_network(
     IPSet(["192.0.2.0/24"]),
     country("DE", "Germany") | {
-        "city": {"names": {"de": "falsch", "en": city}},
+        "city": {"names": {"de": "deutsch", "en": city}},
         "subdivisions": [{"iso_code": "BY", "names": {"en": "Bavaria"}}, {"names": {"en": "a smaller part"}}],
     })
 writer.insert_network(IPSet(["198.51.100.0/24"]), country("FR", "France"))

@@ -1,0 +1,152 @@
+import Cryptography
+import HTTP
+import OAuth
+import Pages
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// An act of the account pages that needs a login first is done after it.
+struct AccountActTests {
+    /// A form of each act, its page, and what the browser sees once it is done.
+    private struct Sample {
+        let path: String
+        let page: String
+        let form: [String: String]
+        let sentence: String
+        let event: String
+    }
+
+    private static let passkey = Base64URL.encode(Array(1...16) as [UInt8])
+
+    private static let recent: [Sample] = [
+        Sample(
+            path: "/account/logins", page: "/account/security", form: ["pause": "1", "effective": "on_expiry"],
+            sentence: "nobody can sign in now", event: "logins_disabled on_expiry"),
+        Sample(
+            path: "/account/passkeys", page: "/account/security",
+            form: ["act": "rename", "passkey": passkey, "name": "Green key"], sentence: "Green key", event: ""),
+        Sample(
+            path: "/account/passkeys", page: "/account/security", form: ["act": "remove", "passkey": passkey],
+            sentence: "The passkey is removed", event: "passkey_removed"),
+        Sample(
+            path: "/account/passkeys", page: "/account/security", form: ["act": "add"],
+            sentence: "You can add the passkey now", event: ""),
+    ]
+
+    private static let end = Sample(
+        path: "/account/end", page: "/account", form: ["which": "others"], sentence: "One device was signed out.",
+        event: "session_ended revoked_by_user")
+
+    /// Gives `body` anna with a passkey, and the answer to a form that came after `age` seconds.
+    private func withForm(
+        _ sample: Sample, age: Int64, _ body: (AccountPages, Answer) async throws -> Void
+    ) async throws {
+        try await EndpointsFixture.withPasskeys { stage in
+            _ = try await stage.passkey(of: try await stage.logIn())
+            let account = AccountPages(stage)
+            let page = try await account.open(sample.page)
+            stage.moveClock(to: age)
+            try await body(account, try await account.send(sample.path, of: page, sample.form))
+        }
+    }
+
+    private func follow(_ account: AccountPages, _ answer: Answer) async throws -> AccountPage {
+        AccountPage(await account.browser.get(try #require(answer.field("Location"), "\(answer.text)")))
+    }
+
+    @Test("What is old for an act leads to the login page, and the act is done right after it", arguments: 0..<4)
+    func oldLogin(_ number: Int) async throws {
+        let sample = Self.recent[number]
+        try await withForm(sample, age: 300) { account, answer in
+            let login = await account.browser.get(try #require(answer.field("Location")))
+            #expect(login.text.contains("What you asked for happens right after."))
+            #expect(!(await account.events().contains { $0.hasPrefix(sample.event) && !sample.event.isEmpty }))
+            let done = try await follow(account, try await account.logIn(answer))
+            #expect(done.text.contains(sample.sentence), "\(done.text)")
+            #expect(await account.events().contains { $0.hasPrefix(sample.event) })
+        }
+    }
+
+    @Test("What was sent from a session that is over is done after the login of the same user", arguments: 0..<3)
+    func endedSession(_ number: Int) async throws {
+        let sample = number < 2 ? Self.recent[number] : Self.end
+        try await withForm(sample, age: 1800) { account, answer in
+            let done = try await follow(account, try await account.logIn(answer))
+            #expect(done.text.contains(sample.sentence), "\(done.text)")
+            #expect(await account.events().contains { $0.hasPrefix(sample.event) })
+        }
+    }
+
+    @Test("A form whose token is wrong is not done after the login, nor after that of another user")
+    func nothingForged() async throws {
+        for (isForged, age) in [(true, 300), (true, 1800), (false, 300), (false, 1800)] as [(Bool, Int64)] {
+            try await EndpointsFixture.with { stage in
+                _ = await stage.admin(
+                    .post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
+                let account = AccountPages(stage)
+                let page = try await account.open("/account/security")
+                stage.moveClock(to: age)
+                var form = ["pause": "1"]
+                form["csrf"] = isForged ? page.csrf("/oauth/logout") : page.csrf("/account/logins")
+                var answer = await account.browser.post("/account/logins", form)
+                if answer.status == 303 {
+                    answer =
+                        isForged
+                        ? try await account.logIn(answer)
+                        : try await account.logIn(answer, username: "bert", password: "another long horse")
+                    #expect(try await follow(account, answer).answer.status == 200)
+                }
+                #expect(!(await account.events().contains { $0.hasPrefix("logins_disabled") }))
+            }
+        }
+    }
+
+    @Test("A code that was typed is kept by a login that comes between")
+    func typedCode() async throws {
+        try await DeviceLogin.with { stage, _ in
+            let account = AccountPages(stage)
+            let first = try await account.open("/device")
+            stage.moveClock(to: 1800)
+            let code = try #require(try await DeviceLogin(stage).opened.string("user_code"))
+            let answer = try await account.logIn(
+                try await account.send("/device", of: first, ["user_code": code.lowercased()]))
+            #expect(try await follow(account, answer).text.contains(#"value="\#(code)""#))
+        }
+    }
+
+    @Test("What was typed is shown again with an error or a stale token")
+    func typedIsKept() async throws {
+        try await EndpointsFixture.withPasskeys { stage in
+            _ = try await stage.passkey(of: try await stage.logIn())
+            let account = AccountPages(stage)
+            let page = try await account.open("/account/security")
+            let long = String(repeating: "x", count: 129)
+            let rename = ["act": "rename", "passkey": Self.passkey, "name": long]
+            let refused = try await account.send("/account/passkeys", of: page, rename)
+            #expect(
+                refused.text.contains(#"value="\#(long)""#) && refused.text.contains("<details class=\"ask\" open>"))
+            let stale = await account.browser.post("/account/passkeys", rename)
+            #expect(stale.text.contains(#"value="\#(long)""#))
+            let pause = ["pause": "1", "effective": "on_expiry", "end_sessions": "1"]
+            let paused = await account.browser.post("/account/logins", pause)
+            #expect(paused.text.contains(#"value="on_expiry" checked"#))
+            #expect(paused.text.contains(#"name="end_sessions" value="1" checked"#))
+        }
+    }
+
+    @Test("Every act has a path of its own, and a form of it survives the way through the request")
+    func actsAreCarried() throws {
+        #expect(Set(AccountAct.allCases.map(\.path)).count == AccountAct.allCases.count)
+        for field in FormField.allCases {
+            let pair = FormPair(name: field.rawValue, value: "v")
+            let pending = PendingForm(
+                .end, try FormParameters([pair]),
+                of: try #require(Identifier<User>(bytes: [UInt8](repeating: 7, count: 16))))
+            let isSecret = [.password, .newPassword, .token, .csrf, .username, .request].contains(field)
+            let isOfLogin = [.remember, .offer, .again].contains(field)
+            #expect(pending.fields.isEmpty == (isSecret || isOfLogin), "\(field)")
+        }
+    }
+}
