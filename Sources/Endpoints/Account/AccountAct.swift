@@ -72,7 +72,7 @@ extension PendingForm {
 }
 
 extension Endpoints {
-    /// Does what a form of the account pages says. A user whose login is too old for it signs in once more, and it is done then.
+    /// Does what a form of the account pages says. An act that needs a newer login leads to one, and is done after it.
     func perform(_ act: AccountAct, _ form: FormParameters, _ stay: AccountStay) async throws -> Response {
         guard act.isAllowed(stay.visit) else { return try logInAgain(stay, toFinish: act, form) }
         do throws(any Error) {

@@ -101,7 +101,7 @@ extension Endpoints {
         return try response ?? logInForAccount(goingTo: stay.path(page, saying: AccountWord.again), as: stay.user)
     }
 
-    /// Leads from a browser whose session is over to the login page, and then to a page of the account. A form of that session
+    /// Leads from an ended session of a browser to the login page, and then to a page of the account. A form of that session
     /// is taken after the login of its user.
     private func logInForAccount(
         goingTo page: PagePath, _ act: AccountAct?, _ transport: PageTransport, _ call: Call
@@ -120,7 +120,7 @@ extension Endpoints {
     /// Leads to the login page, and then to a page of the account.
     ///
     /// - Parameters:
-    ///   - user: the user who has to authenticate once more; nil: anybody may log in.
+    ///   - user: the user of the login that is asked for; nil: every user.
     ///   - pending: the form that is taken after the login.
     private func logInForAccount(
         goingTo path: String, as user: User? = nil, _ pending: PendingForm? = nil
@@ -172,7 +172,7 @@ enum AccountWord {
 
 /// The account page of a login, in place of an app.
 extension Endpoints {
-    /// Lets a user who has authenticated into the account pages, and does what the user wanted before.
+    /// Opens the account pages after a login, and does the act that had asked for it.
     func openAccountPages(
         as authentication: HostedLoginService.Authentication, _ visit: LoginVisit, _ flow: FlowSecret, _ call: Call
     ) async throws(ServiceError) -> Response {

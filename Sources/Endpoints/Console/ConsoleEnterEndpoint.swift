@@ -120,7 +120,7 @@ struct ConsoleEntry {
     /// What went wrong.
     enum Message {
         case pressAgain, unknownKey, keyWithoutRead, linkExpired
-        /// The form of a browser whose stay is over is kept in the page.
+        /// The page keeps a form that was sent after the end of the stay.
         case typedIsKept
 
         var status: Status {

@@ -21,7 +21,7 @@ extension Endpoints {
     func reviewDevice(_ call: Call) async throws -> Response {
         let form = try call.form()
         let typed = form[.userCode] ?? ""
-        // A user whose session has ended comes back to the code.
+        // The login after an ended session leads back to the code.
         return try await account(call, Self.devicePath(UserCode.typed(typed))) { stay in
             guard stay.sent(form, to: .device) else { return deviceCodePage(stay, typed, .pressAgain) }
             guard let (login, client) = try await device(typed, stay) else {

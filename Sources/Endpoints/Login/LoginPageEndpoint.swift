@@ -41,8 +41,8 @@ extension Endpoints {
         return try await loginPage(visit, username: request.loginHint, message, choice: choice, call)
     }
 
-    /// The name of the user of the browser's session, who has to authenticate once more, if it is one that logs in beside the
-    /// password; nil without one, or if another name was typed or named by the client.
+    /// The name of the user of the browser's session, if it is one that logs in beside the password; nil without one, or if
+    /// another name was typed or named by the client.
     private func knownName(
         _ visit: LoginVisit, _ login: HostedLogin, typed: String?
     ) async throws(ServiceError) -> String? {

@@ -32,7 +32,7 @@ extension Endpoints {
         }
     }
 
-    /// The admin whose key has not the scope for the call.
+    /// The actor of an admin key without the scope for the call.
     private static func refusedAdmin(_ error: any Error) -> String? {
         if case RequestProblem.insufficientScope(_, let actor, _) = error { actor } else { nil }
     }

@@ -94,7 +94,7 @@ public struct PendingForm: Codable, Hashable, Sendable {
     public var path: String
     /// Its fields.
     public var fields: [String: String]
-    /// The user who sent it. After the login of another one it counts for nothing.
+    /// The user of the form. A login of another user discards it.
     public var userID: String
 
     /// A form.

@@ -89,8 +89,8 @@ public final class HostedLoginService: UseCase {
         return past == nil ? nil : user.username
     }
 
-    /// The user of the browser's session, if that session is one for the client of the request; nil without one. The user has to
-    /// authenticate once more, and need not say again who it is.
+    /// The user of the browser's session, if that session is one for the client of the request; nil without one. A
+    /// further login does not ask for the name again.
     public func knownUser(
         for request: AuthorizationRequest, in browser: Browser
     ) async throws(ServiceError) -> User? {

@@ -54,7 +54,7 @@ extension Store {
         }
     }
 
-    /// Adds each PIN whose session lives. A stored PIN is kept, unless the other one was set later. A PIN is left out if one was
+    /// Adds each PIN of a living session. A stored PIN is kept, unless the other one was set later. A PIN is left out if one was
     /// removed here since (`ImportMode.hasRemoved`) or its user does not exist. All in one transaction. Returns one outcome for
     /// each PIN, in order.
     public func importPINs(_ pins: [PIN], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {

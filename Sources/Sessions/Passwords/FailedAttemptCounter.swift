@@ -31,7 +31,7 @@ struct AttemptCounts {
 /// Counts failed attempts for each subject, existing or not, in bounded memory.
 ///
 /// A random hash assigns each subject to one of many small sets, so that an attacker cannot choose a set. In a full set a new
-/// subject replaces the smallest count, so that an attacker who wants a count forgotten has to fail as often with other names.
+/// subject replaces the smallest count, so that pushing a count out takes as many failures with other names.
 final class FailedAttemptCounter: Sendable {
     private struct Row {
         var tag = 0

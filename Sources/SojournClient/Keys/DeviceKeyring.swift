@@ -36,7 +36,7 @@ public struct KeyName: Hashable, Sendable, RawRepresentable {
     public static let presence = KeyName(rawValue: "presence")
     /// The key to which the server encrypts messages (RFC 7516). It signs nothing.
     public static let encryption = KeyName(rawValue: "encryption")
-    /// The key by whose secret a PIN is sent. It signs nothing.
+    /// The key with the secret of the PIN. It signs nothing.
     public static let pin = KeyName(rawValue: "pin")
 
     /// Whether the key agrees on secrets, and signs nothing.

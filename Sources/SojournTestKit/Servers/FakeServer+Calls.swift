@@ -76,7 +76,7 @@ extension FakeServer.World {
     }
 
     /// The user of a name that comes with a password, where the client takes such names: blanks around it and its case do not
-    /// matter, a username wins over an address, and an address of two users is nobody's.
+    /// matter, a username wins over an address, and an address of two users finds no user.
     func user(named typed: String) -> FakeServer.User? {
         let key = typed.split(separator: " ").joined(separator: " ").lowercased()
         if loginNames != .email, let user = users.values.first(where: { $0.username.lowercased() == key }) {

@@ -47,7 +47,7 @@ for (const form of all("form")) {
 const { account } = document.body.dataset;
 addEventListener("pageshow", ({ persisted }) => {
   again();
-  // The browser has kept the page, whose user may have signed out meanwhile.
+  // The browser has kept the page, and its user may have signed out meanwhile.
   if (persisted && account !== undefined) {
     document.body.hidden = true;
     location.replace(account && location.pathname !== account ? account : location.href);

@@ -79,7 +79,7 @@ struct AccountActTests {
         }
     }
 
-    @Test("A form whose token is wrong is not done after the login, nor after that of another user")
+    @Test("A form with a wrong token is not done after the login, nor after that of another user")
     func nothingForged() async throws {
         for (isForged, age) in [(true, 300), (true, 1800), (false, 300), (false, 1800)] as [(Bool, Int64)] {
             try await EndpointsFixture.with { stage in

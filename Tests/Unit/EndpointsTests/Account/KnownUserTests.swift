@@ -4,7 +4,7 @@ import Testing
 
 @testable import Endpoints
 
-/// A user of the browser's session who has to authenticate once more need not say who it is.
+/// A further login in the browser of a session does not ask for the name again.
 struct KnownUserTests {
     private static let again: [[String: String?]] = [["prompt": "login"], ["max_age": "0"], ["max_age": "60"]]
 

@@ -130,7 +130,7 @@ struct LoginNameTests {
             let page = try await HostedLogin(stage: stage).page(
                 Browser(stage), ["client_id": "by-both", "scope": "openid", "login_hint": address])
             #expect(page.answer.text.contains("value=\"\(address)\""))
-            // What is longer than every name is nobody's.
+            // A text longer than every name finds no user.
             let tooLong = String(repeating: "a", count: 400)
             #expect(try await way.send(tooLong, "x", for: "by-both", to: stage).status == (way == .page ? 422 : 400))
         }

@@ -181,7 +181,7 @@ import Testing
                 states.append(after)
             }
         }
-        // Who has done it, and when the own key was last used, is all that differs.
+        // The actor and the last use of the own key are all that differs.
         let plain = states.map { $0.replacing(#/"last_used_at":\d+,?/#, with: "") }
         #expect(plain[0] == plain[1])
     }
@@ -247,7 +247,7 @@ import Testing
         }
     }
 
-    @Test("what was typed stays in a form that is refused, and in one whose commands are asked for")
+    @Test("what was typed stays in a refused form, and beside its commands")
     func nothingTypedIsLost() async throws {
         try await ConsoleBrowser.with { browser, stage in
             let path = "/console/users/" + (try await stage.logIn().userID)

@@ -137,7 +137,7 @@ enum PasswordWay: String, CaseIterable, Sendable {
         }
     }
 
-    @Test("an admin who unlocks a user unlocks both names")
+    @Test("unlocking a user unlocks both names")
     func unlock() async throws {
         try await Self.with { stage in
             for name in ["anna", Self.address] {

@@ -25,7 +25,9 @@ struct PINFactorTests {
         return try #require(JSONValue(parsing: request.body)?.members)
     }
 
-    @Test("the MAC is that of the manual: HMAC by the agreed secret over the stretched PIN, whose salt names the place")
+    @Test(
+        "the MAC is HMAC by the agreed secret over the PIN, stretched with a salt that names the place"
+    )
     func recipe() async throws {
         let key = try await SoftwareKeys.temporary().makeKey(.pin)
         let place = Array("sojourn pin\nmobile\nu\nd\n".utf8)

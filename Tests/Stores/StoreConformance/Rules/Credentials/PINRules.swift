@@ -90,7 +90,7 @@ let pinRules: [StoreRule] = [
         #expect(try await store.events(after: 0, limit: 99, userID: nil, sessionID: nil).count == events + 1)
         #expect(try await store.updatePIN(of: Fixture.sessionID()) { _ in true } == nil)
     },
-    StoreRule("a PIN ends with its session, whoever ends it, with its user, and with a session that is forgotten") {
+    StoreRule("a PIN ends with its session at each kind of end, with its user, and with a session that is forgotten") {
         store in
         let stage = try await DomainFixture(store, WallClock { Fixture.start })
         _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
