@@ -20,13 +20,15 @@ struct SyntaxPosition: Hashable {
     /// The reason why `text` is no JSON5, with its place.
     static func problem(in text: [UInt8]) -> String {
         let cuts = Beginning.cuts(of: text)
+        func beginning(_ place: Int) -> Beginning { Beginning(of: text, until: cuts[place]) }
         // The empty beginning is JSON5, and every beginning of one that is JSON5 is JSON5 as well.
         var (good, bad) = (0, cuts.count)
         while bad - good > 1 {
             let middle = (good + bad) / 2
-            if isBeginning(text, cuts[middle]) { good = middle } else { bad = middle }
+            if isBeginning(text, beginning(middle)) { good = middle } else { bad = middle }
         }
-        let end = cuts[good].length
+        let longest = beginning(good)
+        let end = longest.length
         if end < text.count {
             let rest = text[end...]
             let blank = rest.prefix { [9, 10, 13, 32].contains($0) }
@@ -34,8 +36,8 @@ struct SyntaxPosition: Hashable {
             return "\(place) is not JSON5; look for a missing comma, colon, brace or quotation mark there or before"
         }
         let place = SyntaxPosition(text[...])
-        if let inner = cuts[good].inner.name { return "\(place) the text ends inside of \(inner)" }
-        guard let opening = cuts[good].brackets.last else { return "\(place) the text ends, and holds no object" }
+        if let inner = longest.inner.name { return "\(place) the text ends inside of \(inner)" }
+        guard let opening = longest.brackets.last else { return "\(place) the text ends, and holds no object" }
         let bracket = Character(UnicodeScalar(text[opening]))
         let start = SyntaxPosition(text[..<opening])
         return "\(place) the text ends, and nothing closes the \(bracket) of line \(start.line), column \(start.column)"
@@ -88,13 +90,20 @@ private struct Beginning {
     var brackets: [Int] = []
     var inner = Inner.nothing
 
-    /// The beginnings that end between two words or signs, the empty one first.
-    static func cuts(of text: [UInt8]) -> [Beginning] {
+    private init() {}
+
+    /// The beginning that ends at one of `cuts`.
+    init(of text: [UInt8], until end: Int) {
+        while length < end { take(text) }
+    }
+
+    /// The lengths of the beginnings that end between two words or signs, the empty one first.
+    static func cuts(of text: [UInt8]) -> [Int] {
         var cut = Beginning()
-        var cuts = [cut]
+        var cuts = [0]
         while cut.length < text.count {
             cut.take(text)
-            if !(cut.length < text.count && isInside(text, cut.length)) { cuts.append(cut) }
+            if !(cut.length < text.count && isInside(text, cut.length)) { cuts.append(cut.length) }
         }
         return cuts
     }
@@ -128,9 +137,10 @@ private struct Beginning {
         length = min(length + count, text.count)
     }
 
-    /// Whether the place is inside of a word, a number or a character.
+    /// Whether the place is inside of a word, a number or a character. An escape may be the second half of one.
     private static func isInside(_ text: [UInt8], _ place: Int) -> Bool {
-        text[place] & 0xC0 == 0x80 || (isOfWord(text[place - 1]) && isOfWord(text[place]))
+        text[place] & 0xC0 == 0x80 || text[place] == UInt8(ascii: "\\")
+            || (isOfWord(text[place - 1]) && isOfWord(text[place]))
     }
 
     private static func isOfWord(_ byte: UInt8) -> Bool {

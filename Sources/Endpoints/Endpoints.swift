@@ -91,9 +91,11 @@ public final class Endpoints: Sendable {
         self.registry = registry
         issuerPath = IssuerPath(of: context.issuer)
         issuerPathArrival = arrival
+        let metadataRoutes = issuerPath.metadataRoutes
         rootTable =
-            arrival == .kept && !issuerPath.text.isEmpty ? RouteTable(issuerPath.rootRoutes, on: .public) : nil
-        let routes = Route.all + issuerPath.metadataRoutes
+            arrival == .kept && !issuerPath.text.isEmpty
+            ? RouteTable(metadataRoutes + IssuerPath.rootRoutes, on: .public) : nil
+        let routes = Route.all + metadataRoutes
         metrics = EndpointMetrics(registry, routes: routes, history: history ?? OutcomeHistory(context.clock))
         rateLimiter = RateLimiter(rateLimits, registry, stopwatch: stopwatch)
         self.logger = logger

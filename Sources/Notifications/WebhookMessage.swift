@@ -175,7 +175,7 @@ public struct WebhookMessage: Encodable, Sendable {
                 Device(
                     deviceID: id, name: device?.name, platform: device?.platform, appVersion: device?.appVersion)
             },
-            newDevice: isNew, notMeURL: notMe, reason: event.reason,
+            newDevice: isNew, notMeURL: notMe, reason: event.kind == .userChanged ? nil : event.reason,
             previousEmail: event.kind == .emailChanged ? event.reason.flatMap(EmailChange.init)?.old : nil,
             remoteAddress: event.remoteAddress,
             location: event.remoteAddress.flatMap { locate?($0) }.map(Location.init),

@@ -21,7 +21,10 @@ extension Endpoints {
 
     /// `GET /admin/v1/logins/{login_id}`: one login with a phone.
     func showPhoneLogin(_ call: Call) async throws -> Response {
-        try .json(try await answer(try await services.loginSessions.login(try call.loginID()), call))
+        let login = try await services.loginSessions.login(try call.loginID())
+        // A key of the scope `users` follows the invitations that it makes.
+        guard call.adminScope != .users || login.kind == .enrolment else { throw ServiceError.notFound("login") }
+        return try .json(try await answer(login, call))
     }
 
     /// `DELETE /admin/v1/logins/{login_id}`: ends the login, and the session that came of it. The call is idempotent.

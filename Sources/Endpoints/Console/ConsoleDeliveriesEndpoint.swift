@@ -30,15 +30,15 @@ extension Endpoints {
     func changeConsoleDeliveries(_ call: Call) async throws -> Response {
         try await consoleForm(call, of: .consoleDeliveries, needing: .support) { stay, form in
             let act = form["act"].flatMap(ConsoleView.StreamAct.init(rawValue:))
-            let isTest = form["act"] == "webhook-test"
+            let (isTest, isRetry) = (form["act"] == "webhook-test", form["act"] == "retry")
             let (client, webhook) = (form["client"] ?? "", form["webhook"] ?? "")
+            let making: CallMaking = { values in
+                act?.call(on: client, because: values["reason"])
+                    ?? (isTest ? ConsoleView.testCall(webhook) : ConsoleView.retry)
+            }
             return try await make(
                 SentAct(
-                    page: .consoleDeliveries,
-                    making: { values in
-                        act?.call(on: client, because: values["reason"])
-                            ?? (isTest ? ConsoleView.testCall(webhook) : ConsoleView.retry)
-                    },
+                    page: .consoleDeliveries, making: act != nil || isTest || isRetry ? making : nil,
                     word: { _ in act?.word ?? "retried" }, show: consoleDeliveriesPage,
                     own: { answer in isTest ? ConsoleView.result(of: answer) : nil }), form, for: stay)
         }

@@ -43,14 +43,11 @@ extension Endpoints {
         return (try EventFilter(query), cursor == 0 ? nil : cursor)
     }
 
-    /// The events of a user by the index of users, all others by a step through the trail, which begins at the last day.
+    /// Events by a step through those of the user of the filter, or through the trail, which begins at the last day.
     func findEvents(
         _ filter: EventFilter, _ view: ConsoleView, before cursor: Int64?, limit: Int
     ) async throws(ServiceError) -> (events: [RecordedEvent], next: Int64?) {
-        if filter.pairs.count == 1, let id = filter.user.flatMap({ Identifier<User>($0) }) {
-            let events = try await services.accounts.history(of: id, before: cursor, limit: limit)
-            return (events, events.count < limit ? nil : events.last?.id)
-        }
+        let userID = filter.user.flatMap { Identifier<User>($0) }
         if filter.pairs.isEmpty {
             let events = try await services.administration.events(before: cursor, limit: limit)
             return (events, events.count < limit ? nil : events.last?.id)
@@ -59,8 +56,8 @@ extension Endpoints {
         if cursor == nil, let end = filter.end {
             cursor = try await services.administration.eventCursor(before: end)
         }
-        return try await services.administration.searchEvents(before: cursor, since: filter.since, limit: limit) {
-            view.matches($0, filter)
-        }
+        return try await services.administration.searchEvents(
+            ofUser: userID, before: cursor, since: filter.since, limit: limit
+        ) { view.matches($0, filter) }
     }
 }

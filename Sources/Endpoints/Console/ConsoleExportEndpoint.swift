@@ -37,8 +37,8 @@ extension Endpoints {
 
     /// A cell of a table. A spreadsheet would run a text that begins like a formula, so that an apostrophe stands before it.
     private static func cell(_ text: String?) -> String {
-        guard let text, let first = text.first else { return "" }
-        let plain = "=+-@\t\r".contains(first) ? "'" + text : text
+        guard let text, let first = text.unicodeScalars.first else { return "" }
+        let plain = "=+-@\t\r".unicodeScalars.contains(first) ? "'" + text : text
         return "\"\(plain.replacing("\"", with: "\"\""))\""
     }
 

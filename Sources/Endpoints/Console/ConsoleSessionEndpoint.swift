@@ -21,15 +21,19 @@ extension Endpoints {
         let pin = try await administration.pin(of: record.session.id)
         let events = try await administration.events(
             after: 0, limit: ConsoleView.rowsMax, sessionID: record.session.id)
-        let history = try await services.accounts.history(of: record.session.userID, limit: ConsoleView.rowsMax)
+        let view = ConsoleView(stay, self)
+        // Of an admin's end of all sessions the user's events name the actor.
+        let isRevoked = view.policy.ending(of: record, at: stay.now)?.reason == .revokedByAdmin
+        let history =
+            isRevoked
+            ? try await services.accounts.history(of: record.session.userID, limit: ConsoleView.rowsMax) : []
         let logins = services.loginSessions
         let id = record.session.id
         let family = ConsoleView.Family(
             phone: try await administration.sessions([record.session.phoneID].compactMap(\.self)).first,
             login: try await known { () async throws(ServiceError) in try await logins.login(id) },
             children: try await administration.sessions(try await logins.children(of: id)))
-        var page = ConsoleView(stay, self)
-            .session(record, check, pin, family, events: events.reversed(), history: history)
+        var page = view.session(record, check, pin, family, events: events.reversed(), history: history)
         page.notice = notice ?? page.notice
         return page
     }

@@ -48,8 +48,8 @@ extension Endpoints {
 
     /// The sentence with the link for a new password, which is shown once.
     private func resetLink(_ answer: [String: JSONValue]) -> (look: ConsoleLook, text: ConsoleText)? {
-        guard let token = answer["reset_token"]?.string, let end = answer["expires_at"]?.integer else { return nil }
-        return ConsoleView.resetLink("\(url(.reset))#\(token)", Instant(secondsSinceEpoch: end))
+        guard let link = answer["link"]?.string, let end = answer["expires_at"]?.integer else { return nil }
+        return ConsoleView.resetLink(link, Instant(secondsSinceEpoch: end))
     }
 
     private func consoleUserPage(

@@ -56,11 +56,11 @@ public struct IssuerPath: Hashable, Sendable {
         return Set(hidden.map(\.pattern)).sorted()
     }
 
-    /// The routes of a server whose requests come with this path that are not below it: those at the root of the host, and the
-    /// health, for which a load balancer or this machine asks.
-    var rootRoutes: [Route] {
+    /// The routes beside `metadataRoutes` that stay at the root of the host when requests come with the path: the documents of
+    /// the host, and the health, for which a load balancer or this machine asks.
+    static var rootRoutes: [Route] {
         let rest = Endpoints.rootDocuments + Endpoints.healthPaths
-        return metadataRoutes + Route.all.filter { rest.contains($0.pattern) }
+        return Route.all.filter { rest.contains($0.pattern) }
     }
 
     /// The metadata documents at the root of the host, which a client of an issuer with a path reads: the path follows the

@@ -35,7 +35,8 @@ public enum ConsoleField: Sendable {
     /// The field with what was typed into it.
     public func filled(with sent: (String) -> String?) -> ConsoleField {
         switch self {
-        case .hidden(let name, let value): .hidden(name, sent(name) ?? value)
+        // A hidden value may say what the form was filled with, so that what is there now must not take its place.
+        case .hidden(let name, _): .hidden(name, sent(name) ?? "")
         case .text(let name, let label, _, let hint, let isFocused):
             .text(name, label: label, value: sent(name) ?? "", hint: hint, isFocused: isFocused)
         case .day(let name, let label, _): .day(name, label: label, value: sent(name) ?? "")

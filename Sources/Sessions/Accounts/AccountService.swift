@@ -52,7 +52,7 @@ public final class AccountService: UseCase {
                 change.events.append(
                     AuditEvent(
                         .userChanged, at: now, by: origin, userID: change.user.id,
-                        reason: UserDifference(from: former, to: change.user)?.reason))
+                        reason: ValueDifference(from: former, to: change.user)?.reason))
                 change.closeFormerAddresses(of: old, at: now, by: origin)
             }
             return .success(change.user)

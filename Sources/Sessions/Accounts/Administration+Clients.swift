@@ -73,7 +73,7 @@ extension Administration {
                     existing, by: client, policy,
                     AuditEvent(
                         .clientChanged, at: now, by: origin, clientID: id,
-                        reason: client.changedLifetimes(from: existing)))
+                        reason: ValueDifference(from: existing, to: client)?.reason))
             }
             return .success((change.client ?? client, needsSecret ? secret : nil))
         }

@@ -7,6 +7,11 @@ public enum LifetimeChange: Sendable {
     /// Another maximum of a user, for the user's sessions.
     case user(User)
 
+    /// The client that the change is about; nil: all, or one user.
+    fileprivate var clientID: String? {
+        if case .client(let client) = self { client.id } else { nil }
+    }
+
     /// The record as the change would make it; nil if the change is not about its session.
     fileprivate func applied(to record: SessionRecord) -> SessionRecord? {
         var record = record
@@ -66,14 +71,14 @@ extension Administration {
                 }
                 for record in page.items { look(at: record, under: change, &preview) }
                 cursor = page.nextCursor
-            } while cursor != nil
-            preview.isWhole = true
+            } while cursor != nil && !isOver()
+            preview.isWhole = cursor == nil
             return preview
         }
         let start = Identifier<Session>(random: context.random)
         var (cursor, hasWrapped) = (Optional(start), false)
         while !isOver() {
-            let step = try await livingSessions(after: cursor)
+            let step = try await livingSessions(after: cursor, ofClient: change.clientID)
             for record in step.records {
                 if hasWrapped, !(record.session.id.words < start.words) { break }
                 look(at: record, under: change, &preview)
@@ -145,10 +150,10 @@ extension Administration {
     }
 
     private func livingSessions(
-        after cursor: Identifier<Session>?
+        after cursor: Identifier<Session>?, ofClient clientID: String? = nil
     ) async throws(ServiceError) -> (records: [SessionRecord], last: Identifier<Session>?) {
         try await inStore { () async throws(StoreError) in
-            try await store.livingSessions(after: cursor, limit: Self.stepLimit)
+            try await store.livingSessions(after: cursor, limit: Self.stepLimit, ofClient: clientID)
         }
     }
 }

@@ -73,16 +73,22 @@ extension Administration {
     /// One step of a search through the audit trail, from the newest event to the oldest. It reads at most `reads` events, so
     /// that no search takes long.
     ///
-    /// - Parameter since: the time before which nothing is looked for, so that the search ends there.
+    /// - Parameters:
+    ///   - userID: the user of all events, which are read by the index of users; nil: the events of every user.
+    ///   - since: the time before which nothing is looked for, so that the search ends there.
     /// - Returns: up to `limit` events that match, and the cursor from which the search goes on; nil: the trail ends.
     public func searchEvents(
-        before cursor: Int64?, since: Instant? = nil, limit: Int, reads: Int = Administration.readsMax,
+        ofUser userID: Identifier<User>? = nil, before cursor: Int64?, since: Instant? = nil, limit: Int,
+        reads: Int = Administration.readsMax,
         matching isMatch: (AuditEvent) -> Bool
     ) async throws(ServiceError) -> (events: [RecordedEvent], next: Int64?) {
         var (found, cursor, left) = ([RecordedEvent](), cursor, reads)
         while left > 0 {
-            let step = min(left, 1000)
-            let events = try await events(before: cursor, limit: step)
+            let step = min(left, userID == nil ? 1000 : 200)
+            let events = try await inStore { [cursor] () async throws(StoreError) in
+                if let userID { return try await store.events(ofUser: userID, before: cursor, limit: step) }
+                return try await store.events(before: cursor, limit: step)
+            }
             for event in events {
                 if let since, event.event.at + Self.clockDifference < since { return (found, nil) }
                 cursor = event.id

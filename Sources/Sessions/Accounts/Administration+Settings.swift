@@ -18,9 +18,9 @@ extension Administration {
                     settings: sessions, clients: change.clients,
                     absoluteMaximum: policy.absoluteMaximum(beside: change.settings))
                 if let problem { return .failure(.invalid(member: "settings", detail: problem)) }
-                if sessions != change.settings.sessions {
+                if let difference = ValueDifference(from: change.settings.sessions, to: sessions) {
                     change.setLifetimes(
-                        sessions, policy, AuditEvent(.settingsChanged, at: now, by: origin, reason: sessions.summary))
+                        sessions, policy, AuditEvent(.settingsChanged, at: now, by: origin, reason: difference.reason))
                 }
                 return .success(change.settings)
             }

@@ -95,7 +95,7 @@ public final class Administration: UseCase {
                 let old = change.user
                 let event = AuditEvent(
                     .userChanged, at: now, by: origin, userID: user.id,
-                    reason: UserDifference(from: old, to: user)?.reason)
+                    reason: ValueDifference(from: old, to: user)?.reason)
                 change.replaceUser(by: user, policy, event)
                 change.closeFormerAddresses(of: old.profile, at: now, by: origin)
             }

@@ -34,8 +34,8 @@ public struct AuditEvent: Hashable, Sendable {
         case loginsDisabled = "logins_disabled"
         case loginsEnabled = "logins_enabled"
         case userCreated = "user_created"
-        /// Members of a user changed; `reason` is `UserDifference.reason` until the user is deleted, and nil from then on. An
-        /// import has the reason `import`.
+        /// Members of a user changed; `reason` is `ValueDifference.reason` until the user is deleted, and nil from then on. An
+        /// import has the reason `import` here.
         case userChanged = "user_changed"
         /// A user's e-mail address changed; `reason` is `EmailChange.reason` until the user is deleted, and nil from then on.
         case emailChanged = "email_changed"

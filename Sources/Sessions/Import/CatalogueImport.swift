@@ -79,6 +79,8 @@ public struct CatalogueImport: Sendable {
         if settings.sessions == old.sessions || !isTaken {
             if change.settings != old { events = [event] }
         } else {
+            var event = event
+            event.reason = ValueDifference(from: old.sessions, to: settings.sessions)?.reason
             change.setLifetimes(settings.sessions, policy, event)
             events = hasSessions ? change.events : [event]
         }

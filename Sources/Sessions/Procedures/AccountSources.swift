@@ -51,20 +51,16 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Writes the sources of a user after a change, if it changes any.
+    /// Writes the sources of a user after a change, if it changes any, and since when the user's devices are unknown, if the
+    /// change makes them so.
     func note(
-        _ sources: Answer<[UserSources]>, from old: User, to new: User, by source: AccountSource
+        _ sources: Answer<[UserSources]>, from old: User, to new: User, by source: AccountSource,
+        devicesUnknownAt: Instant?
     ) throws(TransactionError) {
         let known = try sources.value().first ?? UserSources(of: old, from: .user)
-        let changed = known.after(old, new, by: source)
+        var changed = known.after(old, new, by: source)
+        changed.devicesUnknownAt = devicesUnknownAt ?? known.devicesUnknownAt
         if changed != known { replace(changed) }
-    }
-
-    /// Writes that the devices of the user are unknown from now on.
-    func noteDistrust(of user: User, at now: Instant) throws(TransactionError) {
-        var sources = try userSources(of: [user.id]).value().first ?? UserSources(of: user, from: .user)
-        sources.devicesUnknownAt = now
-        replace(sources)
     }
 
     /// Writes that an untrusted source has got into an account. Nothing makes it trusted again but a proof.

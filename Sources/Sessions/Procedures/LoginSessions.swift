@@ -83,6 +83,7 @@ extension Store {
             let (named, catalogue) = (reader.sessions(ids), reader.catalogue())
             let bound = thumbprint.map { reader.sessions(letInWithKey: $0, limit: Session.letInMax) }
             let found = try named.value() + (try bound?.value() ?? [])
+            if found.isEmpty { return ([], try catalogue.value().settings) }
             let sources = try reader.userSources(of: Array(Set(found.map(\.userID)))).value()
             let ends = Dictionary(sources.map { ($0.userID, $0.devicesUnknownAt) }) { first, _ in first }
             // A session of the same second may be one of those that ended.

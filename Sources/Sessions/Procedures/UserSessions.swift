@@ -74,14 +74,14 @@ extension Store {
     }
 
     /// One step along all sessions in the order of their ids: reads up to `limit` sessions after `cursor`. Gives those that have no
-    /// recorded end, and the id of the last session that was read; nil at the end of the table.
+    /// recorded end, of that client if one is given, and the id of the last session that was read; nil at the end of the table.
     public func livingSessions(
-        after cursor: Identifier<Session>?, limit: Int
+        after cursor: Identifier<Session>?, limit: Int, ofClient clientID: String? = nil
     ) async throws(StoreError) -> (records: [SessionRecord], last: Identifier<Session>?) {
         try await read(.long) { (reader) throws(TransactionError) in
             let (catalogue, sessions) = (reader.catalogue(), reader.sessions(after: cursor, limit: limit))
             let found = try sessions.value()
-            let living = found.filter { $0.ending == nil }
+            let living = found.filter { $0.ending == nil && [nil, $0.clientID].contains(clientID) }
             let users = living.isEmpty ? [] : try reader.users(living.map(\.userID), named: []).value()
             let byID = Dictionary(users.map { ($0.id, $0) }) { first, _ in first }
             let known = try catalogue.value()

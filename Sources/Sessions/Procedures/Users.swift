@@ -93,13 +93,12 @@ extension StoreTransaction {
             asking: try found.2?.value() ?? nil)
         let outcome = change(&edited)
         let effect = edited.effect(on: old, now: now)
+        let depends = effect.written.map { UserSources.depend(on: old, $0) } ?? false
+        let sources = depends || effect.distrust != nil ? userSources(of: [old.id]) : nil
         if let user = effect.written {
-            let sources = UserSources.depend(on: old, user) ? userSources(of: [user.id]) : nil
             if effect.isRefused(by: try namesake(of: user, before: old)) { return .usernameTaken }
             update(user)
-            if let sources { try note(sources, from: old, to: user, by: edited.source) }
         }
-        if let ending = effect.distrust { try noteDistrust(of: old, at: ending.at) }
         var ended = 0
         var events = edited.events
         // Requests all endings before it reads the first answer, because that takes one round trip.
@@ -109,6 +108,10 @@ extension StoreTransaction {
             return (ending, endSessions(of: old.id, ending))
         }
         let bonds = endings.isEmpty ? nil : livingLoginSessionsForUpdate(ofUser: old.id)
+        if let sources {
+            try note(
+                sources, from: old, to: effect.written ?? old, by: edited.source, devicesUnknownAt: effect.distrust?.at)
+        }
         var logins: [LoginSession]?
         for (ending, sessions) in endings {
             let sessions = try sessions.value()

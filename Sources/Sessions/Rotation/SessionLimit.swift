@@ -57,26 +57,28 @@ extension Administration {
     private func withChange(
         _ limit: SessionLimit, _ record: SessionRecord
     ) async throws(ServiceError) -> SessionLimit {
-        let events: [RecordedEvent]
-        var first: Duration?
+        let most = LimitChange.eventsMax
+        let (kind, events): (AuditEvent.Kind, [RecordedEvent])
         switch limit.source {
         case .configuration: return limit
         case .user:
+            kind = .userChanged
             events = try await inStore { () async throws(StoreError) in
-                try await store.events(ofUser: record.session.userID, before: nil, limit: LimitChange.eventsMax)
+                try await store.events(ofUser: record.session.userID, before: nil, limit: most)
             }
-        case .settings, .client:
-            let clientID = limit.source == .client ? record.session.clientID : nil
+        case .settings:
+            kind = .settingsChanged
             events = try await inStore { () async throws(StoreError) in
-                try await store.lifetimeChanges(ofClient: clientID, limit: LimitChange.eventsMax)
+                try await store.lifetimeChanges(ofClient: nil, limit: most)
             }
-            let defaults = SessionSettings.defaults
-            if clientID == nil, events.count < LimitChange.eventsMax {
-                first = limit.name == "offline_session_idle" ? defaults.offlineSessionIdle : defaults.offlineSessionMax
+        case .client:
+            kind = .clientChanged
+            events = try await inStore { () async throws(StoreError) in
+                try await store.lifetimeChanges(ofClient: record.session.clientID, limit: most)
             }
         }
         var limit = limit
-        limit.change = LimitChange(of: limit.name, in: events, first: first)
+        limit.change = LimitChange(of: limit.name, by: kind, in: events)
         return limit
     }
 }

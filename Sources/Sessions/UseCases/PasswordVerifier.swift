@@ -65,8 +65,9 @@ final class PasswordVerifier: UseCase {
             if isLocked { isKnown = try await hasSession(user, on: attempt.deviceID, at: now) }
         }
         guard var user, isRight, isKnown || !isLocked && !isDelayed else {
-            // A right password is no wrong one, although the answer does not tell.
-            let reason = user == nil ? "unknown_user" : isLocked ? "locked" : isRight ? "delayed" : nil
+            // A right password is no wrong one, although the answer does not tell. What cannot succeed is not stored, so that a
+            // right password writes what a wrong one writes.
+            let reason = user == nil ? "unknown_user" : isLocked ? "locked" : isDelayed ? "delayed" : nil
             let subjects = isRight ? [counts.told] : counts.all
             try await countWrongPassword(attempt, of: user, subjects, here, reason, origin, now)
             throw .invalidCredentials

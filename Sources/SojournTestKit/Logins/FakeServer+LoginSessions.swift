@@ -151,6 +151,11 @@ extension FakeServer.World {
         return Data(answer.body)
     }
 
+    /// Makes every device unknown that a user has let in before; nil: those of all users.
+    mutating func forgetDevices(of userID: String?) {
+        letIn = letIn.mapValues { entries in entries.filter { userID != nil && $0.userID != userID } }
+    }
+
     /// The users that let that device in by phone, unless the end of its session says that it may be another person's.
     func users(knowing device: String?, at now: Int64) -> Set<String> {
         let ends = ["logged_out", "replaced", "idle_expired", "max_lifetime_reached", "parent_ended", "presence_lost"]

@@ -40,6 +40,7 @@ extension FakeServer.World {
         case ("GET", "/v1/me/devices"): return devices(of: user, current: session, at: now)
         case ("DELETE", "/v1/me/devices"):
             let count = end("revoked_by_user", at: now) { $0.userID == user.id }
+            forgetDevices(of: user.id)
             return .json(200, ["revoked": .integer(Int64(count))])
         case ("DELETE", let path) where path.hasPrefix("/v1/me/devices/"):
             let id = path.dropFirst("/v1/me/devices/".count)
@@ -58,12 +59,14 @@ extension FakeServer.World {
             users[user.username]?.ownSwitch = isDisabled ? call.text("effective") ?? "immediate" : nil
             if call.members["revoke_sessions"]?.bool ?? false {
                 end("revoked_by_user", at: now) { $0.userID == user.id }
+                forgetDevices(of: user.id)
             }
             return users[user.username].map(Self.loginSettings) ?? .problem(404, "not_found")
         case ("PUT", "/v1/me/password"):
             guard user.password == call.text("old_password") else { return .problem(401, "invalid_credentials") }
             users[user.username]?.password = call.text("new_password")
             end("password_changed", at: now) { $0.userID == user.id && $0.id != session.id }
+            forgetDevices(of: user.id)
             return HTTPAnswer(status: 204)
         default: return .problem(404, "not_found")
         }

@@ -192,13 +192,17 @@ extension FakeServer {
     public func revokeAll(_ username: String) async throws {
         try change("revoke", username) { world, user in
             world.end("revoked_by_admin", at: self.now) { $0.userID == user.id }
+            world.forgetDevices(of: user.id)
         }
     }
 
     /// Ends every session of every user.
     public func revokeEverything() async throws {
         let now = now
-        state.withLock { _ = $0.world.end("revoked_by_admin", at: now) { _ in true } }
+        state.withLock {
+            _ = $0.world.end("revoked_by_admin", at: now) { _ in true }
+            $0.world.forgetDevices(of: nil)
+        }
     }
 
     /// Disables the user's logins at once. The sessions are kept.
@@ -216,6 +220,7 @@ extension FakeServer {
         try change("password", username) { world, user in
             user.password = password
             world.end("password_changed", at: self.now) { $0.userID == user.id }
+            world.forgetDevices(of: user.id)
         }
     }
 

@@ -15,13 +15,14 @@ struct PagesBenchmark {
         for device in 0..<5 { _ = try calls.mintSessionID(device: device) }
         try calls.makePageClient(redirectURI: Self.redirectURI)
         var browser = PageBrowser(port: server.publicPort)
-        var pages = [("GET /login", try loginPage(&browser))]
+        let login = try loginPage(&browser)
+        var pages = [("GET /login", browser.request(for: login))]
         try openAccount(&browser)
-        pages += ["/account", "/account/security", "/account/activity"].map { ("GET \($0)", $0) }
+        pages.append(("GET /login in the browser of a session", browser.request(for: login)))
+        pages += ["/account", "/account/security", "/account/activity"].map { ("GET \($0)", browser.request(for: $0)) }
         var report = Report("pages")
         for count in options.connections {
-            for (name, path) in pages {
-                let request = browser.request(for: path)
+            for (name, request) in pages {
                 report.figures += try measure(server, name, request, connections: count)
             }
         }

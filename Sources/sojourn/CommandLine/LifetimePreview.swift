@@ -29,11 +29,17 @@ enum LifetimePreview {
         let preview = try await connection.send(.post, ["clients", id, "preview"], .object([:]))
         let count = preview["sessions"]?.integer ?? 0
         if count == 0, preview["is_sample"]?.bool != true { return }
-        let least = preview["is_sample"]?.bool == true ? "at least " : ""
+        let isSample = preview["is_sample"]?.bool == true
+        if isSample, count == 0 {
+            throw arguments.usage("\(unknown) the client \(id); add --yes if you mean it")
+        }
         throw arguments.usage(
-            "\(least)\(Formatting.count(count, "active session")) would end with the client \(id); add --yes if you mean it"
+            "\(isSample ? "at least " : "")\(Formatting.count(count, "active session")) would end with the client \(id); add --yes if you mean it"
         )
     }
+
+    /// The beginning of a question for which a sample held no session.
+    private static let unknown = "there are too many sessions to look at all of them, and some may end with"
 
     /// The sentence about what a change ends; nil if it ends nothing.
     static func question(_ preview: JSONValue) -> String? {
@@ -41,6 +47,7 @@ enum LifetimePreview {
         let sessions = Formatting.count(looked, "active session")
         let result = "would end at once, and their users would have to log in again"
         if preview["is_sample"]?.bool != true { return ending > 0 ? "\(ending) of \(sessions) \(result)" : nil }
+        if looked == 0 { return "\(unknown) it" }
         guard ending > 0 || preview["ending_earlier"]?.integer ?? 0 > 0 else { return nil }
         return "of a sample of \(sessions), \(ending) \(result)"
     }

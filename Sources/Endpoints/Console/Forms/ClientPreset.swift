@@ -99,8 +99,9 @@ extension ClientForm {
         if has(.authorizationCode) { names.insert("redirect_uris") }
         if has(.authorizationCode) || has(.login) { names.insert("login_methods") }
         if texts["token_endpoint_auth_method"] != "none" { names.insert("token_endpoint_auth_method") }
-        let usual = Self.defaults(with: [:])
-        for (name, _, _) in Self.members where texts[name] != usual.texts[name] { names.insert(name) }
+        for (name, _, _) in Self.members where texts[name] != Self.usual.texts[name] { names.insert(name) }
         return names
     }
+
+    private static let usual = defaults(with: [:])
 }

@@ -78,7 +78,7 @@ extension ConsoleView {
 extension ConsoleStay {
     /// Whether the key may make a call.
     func may(_ call: ConsoleCall, _ endpoints: Endpoints) -> Bool {
-        endpoints.scope(of: call).map(may) ?? false
+        key.scope == .owner || endpoints.scope(of: call).map(may) ?? false
     }
 }
 

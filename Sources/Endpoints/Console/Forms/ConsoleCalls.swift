@@ -20,9 +20,11 @@ struct ConsoleCall: Sendable {
         body.map { String(decoding: JSONAnswer.encodeOrEmpty($0), as: UTF8.self) }
     }
 
+    fileprivate var target: String { "/admin/v1" + path }
+
     /// The request of the call.
     fileprivate var request: Request {
-        var request = Request(method, "/admin/v1" + path)
+        var request = Request(method, target)
         if let json {
             request.fields.append("Content-Type", "application/json")
             request.body = Array(json.utf8)
@@ -48,7 +50,8 @@ extension Endpoints {
 
     /// The scope that a call needs; nil if there is no such call.
     func scope(of made: ConsoleCall) -> AdminKey.Scope? {
-        guard case .route(let route, _) = adminTable.find(made.request), case .admin(let scope, _, _) = route.handler
+        guard case .route(let route, _) = adminTable.find(Request(made.method, made.target)),
+            case .admin(let scope, _, _) = route.handler
         else { return nil }
         return scope
     }

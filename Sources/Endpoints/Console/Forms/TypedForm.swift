@@ -44,10 +44,10 @@ struct TypedForm: Sendable {
     /// The form with what was typed, to be sent again.
     var blocks: [ConsoleBlock] {
         let typed = pairs.filter { pair in
-            !pair.value.isEmpty && pair.name != "act" && !pair.name.hasPrefix(FormMark.name)
+            !pair.value.isEmpty && !pair.name.hasPrefix(FormMark.name)
         }
         return [
-            .facts(typed.map { ($0.name, "\($0.value)") }),
+            .facts([("page", "\(path.text)")] + typed.map { ($0.name, "\($0.value)") }),
             .form(ConsoleForm(path, fields: pairs.map { .hidden($0.name, $0.value) }, button: "Send it")),
             .text("\(link: path, "Leave it, and go to the page")"),
         ]

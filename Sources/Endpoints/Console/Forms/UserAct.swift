@@ -98,7 +98,8 @@ enum ProfileForm {
         }
         if differs("email_verified") { body["email_verified"] = .bool(values.isOn("email_verified")) }
         if differs(maximum.member) {
-            body[maximum.member] = try values.seconds(maximum.member, label: maximum.label) ?? .null
+            let seconds = try values.seconds(maximum.member, label: maximum.label) ?? .null
+            body[maximum.member] = seconds == .integer(0) ? .null : seconds
         }
         if differs("claims") {
             let text = Array((values["claims"] ?? "").utf8)
@@ -119,8 +120,7 @@ enum ProfileForm {
         }
         if let isVerified = body["email_verified"]?.bool { words += ["--email-verified", "\(isVerified)"] }
         if let value = body[maximum.member] {
-            let seconds = value.integer ?? 0
-            words += ["--offline-session-max", seconds == 0 ? "inherit" : ConsoleView.short(.seconds(seconds))]
+            words += ["--offline-session-max", value.integer.map { ConsoleView.short(.seconds($0)) } ?? "inherit"]
         }
         if let claims = body["claims"] { words += ["--claims", claims == .null ? "" : claims.compactText ?? ""] }
         return words.map { " " + ConsoleView.quoted($0) }.joined()

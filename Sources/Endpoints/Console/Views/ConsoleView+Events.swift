@@ -89,7 +89,8 @@ extension ConsoleView {
     /// The reason, the session, the app and the device of an event.
     private func about(_ event: AuditEvent) -> ConsoleText {
         var parts: [ConsoleText] = []
-        if event.kind == .userChanged, let difference = event.reason.flatMap(UserDifference.init(reason:)) {
+        let kinds: Set = [AuditEvent.Kind.userChanged, .settingsChanged, .clientChanged]
+        if kinds.contains(event.kind), let difference = event.reason.flatMap(ValueDifference.init(reason:)) {
             parts += difference.members.sorted { $0.key < $1.key }.map { name, values in
                 "\(name): \(Self.text(values.old)) → \(Self.text(values.new))"
             }

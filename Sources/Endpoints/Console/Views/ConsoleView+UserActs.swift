@@ -6,10 +6,10 @@ internal import Sessions
 
 // What can be done with a user.
 extension ConsoleView {
-    /// A user in a command: the username where it needs no quoting, else the id.
+    /// A user in a command: the username where it needs no quoting and is taken for nothing else, else the id.
     private func reference(_ user: User) -> String {
         Self.quoted(user.username) == user.username && Identifier<User>(user.username) == nil
-            && !user.username.hasPrefix("-")
+            && !user.username.hasPrefix("-") && !user.username.hasPrefix("username:")
             ? user.username : user.id.description
     }
 

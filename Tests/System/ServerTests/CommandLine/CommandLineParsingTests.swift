@@ -205,6 +205,7 @@ struct CommandLineParsingTests {
         #expect(preview(0, of: 12, earlier: 12) == nil)
         #expect(preview(3, of: 12)?.hasPrefix("3 of 12 active sessions would end at once") == true)
         #expect(preview(0, of: 9000, isSample: true) == nil)
+        #expect(preview(0, of: 0, isSample: true)?.hasPrefix("there are too many sessions to look at all") == true)
         #expect(
             preview(0, of: 9000, earlier: 1, isSample: true)?.hasPrefix("of a sample of 9000 active sessions, 0")
                 == true)

@@ -98,6 +98,13 @@ import Testing
             #expect(try await limits()[1]["changed_at"]?.integer == EndpointsFixture.start + 120)
             _ = await stage.admin(.patch, "/admin/v1/users/username:anna", #"{"offline_session_max":86400}"#)
             #expect(try await names()[1] == "user offline_session_max")
+            stage.moveClock(to: 180)
+            let forged = #"{"display_name":"x offline_session_max=1 y"}"#
+            #expect(await stage.call(.patch, "/v1/me", forged, bearer: tokens.access).status == 200)
+            let ownLimit = try await limits()[1]
+            #expect(ownLimit["changed_at"]?.integer == EndpointsFixture.start + 120)
+            #expect(ownLimit["changed_by"]?.string?.hasPrefix("admin:") == true)
+            #expect(ownLimit["earlier_seconds"]?.integer == nil && ownLimit["seconds"]?.integer == 86400)
             _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"stay_logged_in":false}"#)
             #expect(try await names()[1] == "client access_token_lifetime")
         }

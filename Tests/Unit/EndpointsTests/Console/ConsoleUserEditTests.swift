@@ -51,6 +51,32 @@ import Testing
         }
     }
 
+    @Test("a form that was refused undoes no change of another admin either")
+    func aRefusedFormUndoesNothing() async throws {
+        try await ConsoleBrowser.with { browser, stage in
+            let (path, page) = try await Self.page(of: browser, stage)
+            let other = #"{"phone_number":"+49 30 1"}"#
+            #expect(await stage.admin(.patch, "/admin/v1/users/username:anna", other).status == 200)
+            let refused = try await browser.act(page, path, Self.shown.merging(["country": "Germany"]) { $1 })
+            #expect(refused.status == 422)
+            let shown = try #require(refused.acts.first { $0.fields["act"] == "edit" }).fields
+            let after = try await browser.follow(refused, path, shown.merging(["country": "DE"]) { $1 })
+            #expect(after.words.contains("The profile is changed."))
+            let user = await stage.admin(.get, "/admin/v1/users/username:anna")
+            #expect(user.string("country") == "DE" && user.string("phone_number") == "+49 30 1")
+        }
+    }
+
+    @Test("a command names a user by the id if the name would be read as another user's")
+    func namesOfOthers() async throws {
+        try await ConsoleBrowser.with { browser, stage in
+            _ = await stage.admin(.post, "/admin/v1/users", #"{"username":"username:anna"}"#)
+            let id = try #require(await stage.admin(.get, "/admin/v1/users/username:username:anna").string("user_id"))
+            let page = await browser.get("/console/users/\(id)")
+            #expect(page.words.contains("sojourn user delete \(id)") && !page.words.contains("delete username:anna"))
+        }
+    }
+
     @Test func claimsAreEdited() async throws {
         try await ConsoleBrowser.with { browser, stage in
             let (path, page) = try await Self.page(of: browser, stage)

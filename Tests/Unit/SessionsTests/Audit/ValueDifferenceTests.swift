@@ -5,7 +5,7 @@ import Testing
 @testable import Sessions
 
 /// What the audit trail says of a change of a user.
-@Suite struct UserDifferenceTests {
+@Suite struct ValueDifferenceTests {
     private static let plain = User(
         id: Identifier(random: .system), username: "anna", createdAt: Instant(secondsSinceEpoch: 0))
 
@@ -21,14 +21,14 @@ import Testing
             user.profile.country = "AT"
             user.offlineSessionMax = .seconds(60)
         }
-        let difference = try #require(UserDifference(from: Self.plain, to: new))
+        let difference = try #require(ValueDifference(from: Self.plain, to: new))
         #expect(difference.reason == #"{"country":[null,"AT"],"offline_session_max":[null,60]}"#)
-        #expect(UserDifference(reason: try #require(difference.reason)) == difference)
-        #expect(UserDifference(from: new, to: new) == nil)
+        #expect(ValueDifference(reason: try #require(difference.reason)) == difference)
+        #expect(ValueDifference(from: new, to: new) == nil)
         // The address has an event of its own.
-        #expect(UserDifference(from: Self.plain, to: Self.user { $0.profile.email = "a@example.org" }) == nil)
+        #expect(ValueDifference(from: Self.plain, to: Self.user { $0.profile.email = "a@example.org" }) == nil)
     }
 
     @Test("a reason of another form is none", arguments: ["", "import", "{}", "{\"a\":1}", "{\"a\":[1]}", "[1,2]"])
-    func otherReasons(_ reason: String) { #expect(UserDifference(reason: reason) == nil) }
+    func otherReasons(_ reason: String) { #expect(ValueDifference(reason: reason) == nil) }
 }
