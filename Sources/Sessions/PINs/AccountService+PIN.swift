@@ -112,6 +112,8 @@ extension PINChange {
     fileprivate mutating func remove(from origin: Origin, at now: Instant) {
         if pin == nil { return }
         pin = nil
+        // What an ended session has left is no PIN any more.
+        if record.session.ending != nil { return }
         events.append(AuditEvent(.pinRemoved, at: now, by: origin, session: record.session))
     }
 }

@@ -54,7 +54,8 @@ extension Store {
         }
     }
 
-    /// Adds each PIN of a living session. A stored PIN is kept, unless the other one was set later. A PIN is left out if one was
+    /// Adds each PIN of a living session. A stored PIN is kept, unless the other one was set later, or has more wrong
+    /// tries. A PIN is left out if one was
     /// removed here since (`ImportMode.hasRemoved`) or its user does not exist. All in one transaction. Returns one outcome for
     /// each PIN, in order.
     public func importPINs(_ pins: [PIN], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
@@ -67,11 +68,18 @@ extension Store {
                 guard let session = try session.value(), session.ending == nil, session.userID == pin.userID else {
                     return false
                 }
-                if let stored, mode == .replacing ? stored == pin : stored.changedAt >= pin.changedAt { return false }
+                if let stored, mode == .replacing ? stored == pin : stored.isAsFar(as: pin) { return false }
                 transaction.replace(pin)
                 return true
             }
         }
+    }
+}
+
+extension PIN {
+    /// Whether nothing has happened to the other PIN since this one.
+    fileprivate func isAsFar(as other: PIN) -> Bool {
+        changedAt == other.changedAt ? wrongCount >= other.wrongCount : changedAt > other.changedAt
     }
 }
 

@@ -32,8 +32,7 @@ extension FakeServer.World {
     mutating func setPIN(
         _ call: FakeCall, _ session: FakeSession, _ user: FakeServer.User, at now: Int64
     ) -> HTTPAnswer {
-        let proofs = ["user_assertion", "password", "id_token", "passkey"].filter { call.members[$0] != nil }
-        guard let mac = call.mac("pin"), (call.text("old_pin") == nil) != proofs.isEmpty else {
+        guard let mac = call.mac("pin"), (call.text("old_pin") == nil) != call.presenceProofs.isEmpty else {
             return .problem(400, "invalid_request")
         }
         if call.text("old_pin") != nil {
@@ -61,6 +60,11 @@ extension FakeServer.World {
 }
 
 extension FakeCall {
+    /// The members that prove presence.
+    var presenceProofs: [String] {
+        ["user_assertion", "password", "id_token", "passkey"].filter { members[$0] != nil }
+    }
+
     /// The MAC of a PIN in a member; nil for anything else.
     func mac(_ name: String) -> String? {
         text(name).flatMap { Base64URL.decode($0)?.count == 32 ? $0 : nil }

@@ -264,9 +264,9 @@ extension FakeServer.World {
     ) -> HTTPAnswer {
         let typed = call.members.integer("number").map { Int(clamping: $0) }
         if call.members["pin"] != nil {
-            guard name == "second-factor", let mac = call.mac("pin"), call.text("password") == nil,
-                call.text("user_assertion") == nil
-            else { return .problem(400, "invalid_request") }
+            guard name == "second-factor", let mac = call.mac("pin"), call.presenceProofs.isEmpty else {
+                return .problem(400, "invalid_request")
+            }
             return proveByPIN(mac, number: typed, on: id, call, session, at: now)
         }
         let isValid: Bool
@@ -280,7 +280,9 @@ extension FakeServer.World {
             signed = typed
         }
         let way = call.text("user_assertion") == nil ? "password" : "presence"
+        var isDecided = false
         let answer = decide(id, call, session, isOwn: name != "adopt", at: now) { login throws(FakeLogin.Refused) in
+            isDecided = true
             switch name {
             case "start": login.open(42)
             case "confirm": try login.confirm(typed, at: now)
@@ -294,9 +296,9 @@ extension FakeServer.World {
             default: throw FakeLogin.Refused("not_found")
             }
         }
-        if isValid, ["second-factor", "adopt"].contains(name), answer.status == 200 {
+        if isDecided, isValid, ["second-factor", "adopt"].contains(name), answer.status == 200 {
             sessions[session.id]?.shownAt[way] = now
-            sessions[session.id]?.pin?.wrongCount = 0
+            if name == "second-factor" { sessions[session.id]?.pin?.wrongCount = 0 }
         }
         return answer
     }
@@ -305,8 +307,9 @@ extension FakeServer.World {
     private mutating func proveByPIN(
         _ mac: String, number: Int?, on id: String, _ call: FakeCall, _ session: FakeSession, at now: Int64
     ) -> HTTPAnswer {
-        var pin = session.pin
+        var (pin, isDecided) = (session.pin, false)
         let answer = decide(id, call, session, isOwn: true, at: now) { login throws(FakeLogin.Refused) in
+            isDecided = true
             try login.prove(
                 isValid: false, number: number,
                 pin: {
@@ -314,7 +317,7 @@ extension FakeServer.World {
                     return pin == nil ? FakeLogin.Refused("pin_not_set") : refused
                 }, at: now)
         }
-        if answer.status == 200 { pin?.wrongCount = 0 }
+        if isDecided, answer.status == 200 { pin?.wrongCount = 0 }
         sessions[session.id]?.pin = pin
         return answer
     }

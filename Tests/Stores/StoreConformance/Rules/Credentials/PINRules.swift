@@ -133,6 +133,10 @@ let pinRules: [StoreRule] = [
         let outcomes = try await store.importPINs([stale, newer, gone, unknown, foreign], .keeping(ImportLedger()))
         #expect(outcomes == [.kept, .written, .differs, .kept, .unknownUser])
         #expect(try await store.stored(pins) == [kept, newer], "a wrong PIN more is not forgotten")
+        var tried = kept
+        tried.wrongCount += 1
+        #expect(try await store.importPINs([tried, kept], .keeping(ImportLedger())) == [.written, .kept])
+        #expect(try await store.stored([tried]) == [tried], "a wrong PIN more comes along with a later export")
         #expect(try await store.importPINs([gone], .replacing) == [.written])
         #expect(try await store.stored([gone]) == [gone])
     },
