@@ -27,7 +27,8 @@ public struct MetricFamily<Metric: Sendable>: Sendable {
 
     let labels: [MetricLabel]
     let series: [Series]
-    private let positions: [[String]: Int]
+    /// The places of the values of each label, and how many there are.
+    private let places: [(table: [String: Int], count: Int)]
 
     init(labels: [MetricLabel], make: () -> Metric) {
         self.labels = labels
@@ -39,17 +40,21 @@ public struct MetricFamily<Metric: Sendable>: Sendable {
             }
         }
         series = combinations.map { Series(labelValues: $0.values, isNamed: $0.isNamed, metric: make()) }
-        positions = Dictionary(
-            series.enumerated().map { ($0.element.labelValues, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        places = labels.map { label in
+            let values = label.values.contains("other") ? label.values : label.values + ["other"]
+            return (Dictionary(zip(values, values.indices), uniquingKeysWith: { first, _ in first }), values.count)
+        }
     }
 
     /// The metric for these label values, in the order of the labels. `other` replaces undeclared values. Store the
     /// result where it is used often.
     public subscript(_ values: String...) -> Metric {
         precondition(values.count == labels.count, "a value for each label")
-        if let position = positions[values] { return series[position].metric }
-        let known = zip(labels, values).map { label, value in label.values.contains(value) ? value : "other" }
-        // Every combination of declared values and `other` is in the table.
-        return series[positions[known] ?? 0].metric
+        // The series stand in the order of the values of the first label, then of the second, and so on.
+        let position = zip(places, values).reduce(0) { position, label in
+            let ((table, count), value) = label
+            return position * count + (table[value] ?? table["other"] ?? 0)
+        }
+        return series[position].metric
     }
 }

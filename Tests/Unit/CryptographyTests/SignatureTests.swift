@@ -163,6 +163,25 @@ import Testing
         #expect(SigningKey(pkcs8DER: try bytes(P384)) == nil)
     }
 
+    @Test("an RSA key with a changed byte is refused, or signs what its public half accepts")
+    func changedRSAKeys() throws {
+        let sound = SigningKey.generate(.rs256)
+        let der = sound.pkcs8DER
+        for index in stride(from: 0, to: der.count, by: 61) {
+            var other = der
+            other[index] ^= 0x10
+            guard let key = SigningKey(pkcs8DER: other) else { continue }
+            #expect(key.publicKey.isValidSignature(key.sign(sample), for: sample))
+        }
+        // The modulus fills these bytes.
+        for index in stride(from: 40, to: 280, by: 48) {
+            var other = der
+            other[index] ^= 0x10
+            #expect(SigningKey(pkcs8DER: other) == nil)
+        }
+        #expect(try #require(SigningKey(pkcs8DER: der)).publicKey == sound.publicKey)
+    }
+
     @Test func oneKeySignsOnManyThreadsAtOnce() async {
         for algorithm in SignatureAlgorithm.allCases {
             let key = SigningKey.generate(algorithm)

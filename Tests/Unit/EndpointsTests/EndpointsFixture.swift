@@ -1,5 +1,6 @@
 import Cryptography
 import FoundationEssentials
+import Glibc
 import HTTP
 import JOSE
 import JSON
@@ -211,7 +212,11 @@ struct EndpointsFixture: Sendable {
 
     private func expectNoSecretsInLog() {
         let secrets = surroundings.secrets.withLock { $0 }
-        for line in log { #expect(!secrets.contains { line.contains($0) }, "a secret is in the log: \(line)") }
+        // Every test has a log and secrets. Bytes are compared, because comparing characters takes 20 times as long.
+        let text = log.joined(separator: "\n")
+        for secret in secrets where strstr(text, secret) != nil {
+            Issue.record("a secret is in the log: \(log.filter { $0.contains(secret) })")
+        }
     }
 }
 
