@@ -3,57 +3,57 @@ internal import OAuth
 internal import Pages
 internal import Sessions
 
-/// Which sessions of all users an admin looks for.
+/// Which sessions of all users an admin looks for, as it was typed.
 struct BulkFilter: Sendable {
-    var client: String?
-    /// The sessions that began so long ago or longer.
-    var age: String?
-    /// The sessions that were not refreshed for so long.
-    var unused: String?
-    var platform: String?
-    var version: String?
-    /// How the user has authenticated, as `amr` says.
-    var method: String?
-    /// The country of the user's profile. A session has no place: the audit trail knows from where it came.
-    var country: String?
-
-    static let names = ["client", "age", "unused", "platform", "version", "method", "country"]
-
-    init(_ value: (String) throws -> String?) rethrows {
-        client = try value("client")
-        age = try value("age")
-        unused = try value("unused")
-        platform = try value("platform")
-        version = try value("version")
-        method = try value("method")
-        country = try value("country")
-    }
+    /// The fields, with their labels.
+    static let fields: [(name: String, label: String)] = [
+        ("client", "App"), ("age", "Older than"), ("unused", "Not refreshed for"), ("platform", "Platform"),
+        ("version", "Version of the app"),
+        // As `amr` says.
+        ("method", "Authenticated by (pwd, hwk, swk, phone)"),
+        // Of the user's profile. A session has no place: the audit trail knows from where it came.
+        ("country", "Country of the user (two letters)"),
+    ]
+    /// The fields with a duration.
+    static let durations: Set = ["age", "unused"]
 
     /// The names and values of the query, those that are set.
-    var pairs: [(name: String, value: String)] {
-        zip(Self.names, [client, age, unused, platform, version, method, country]).compactMap { name, value in
-            value.map { (name, $0) }
+    let pairs: [(name: String, value: String)]
+
+    init(_ value: (String) -> String?) {
+        pairs = Self.fields.compactMap { field in value(field.name).map { (field.name, $0) } }
+    }
+
+    subscript(_ name: String) -> String? { pairs.first { $0.name == name }?.value }
+
+    /// What the filter lets through. Throws the sentence for a field that cannot be read.
+    func matching(at now: Instant) throws(ConsoleRefusal) -> @Sendable (SessionRecord) -> Bool {
+        for field in Self.fields {
+            if let text = self[field.name], !Text.isValid(text, lengthMax: 256) {
+                throw ConsoleRefusal(
+                    sentence: "\(field.label) must have 1 to 256 bytes and no control characters.")
+            }
+        }
+        let (age, unused) = (try duration("age"), try duration("unused"))
+        let (client, version, method) = (self["client"], self["version"], self["method"])
+        let (platform, country) = (self["platform"]?.lowercased(), self["country"]?.lowercased())
+        return { record in
+            let session = record.session
+            if let client, client != session.clientID { return false }
+            if let age, now - session.startedAt < age { return false }
+            if let unused, now - session.renewedAt < unused { return false }
+            if let platform, session.device.platform?.lowercased().hasPrefix(platform) != true { return false }
+            if let version, session.device.appVersion != version { return false }
+            if let country, record.user?.profile.country?.lowercased() != country { return false }
+            if let method, !session.authenticationMethods.contains(method) { return false }
+            return true
         }
     }
 
-    /// Whether nothing is looked for, or a duration cannot be read.
-    var isReadable: Bool { [age, unused].compactMap(\.self).allSatisfy { ConsoleView.seconds($0) != nil } }
-
-    /// Whether a session has all that is looked for.
-    func matches(_ record: SessionRecord, at now: Instant) -> Bool {
-        let session = record.session
-        if let client, client != session.clientID { return false }
-        if let seconds = age.flatMap({ ConsoleView.seconds($0) }), now - session.startedAt < .seconds(seconds) {
-            return false
-        }
-        if let seconds = unused.flatMap({ ConsoleView.seconds($0) }), now - session.renewedAt < .seconds(seconds) {
-            return false
-        }
-        if let platform, session.device.platform?.lowercased().hasPrefix(platform.lowercased()) != true { return false }
-        if let version, session.device.appVersion != version { return false }
-        if let country, record.user?.profile.country?.lowercased() != country.lowercased() { return false }
-        if let method, !session.authenticationMethods.contains(method) { return false }
-        return true
+    private func duration(_ name: String) throws(ConsoleRefusal) -> Duration? {
+        guard let text = self[name] else { return nil }
+        let label = Self.fields.first { $0.name == name }?.label ?? name
+        return .seconds(try DurationText.seconds(text, in: label))
     }
 }
 
@@ -65,11 +65,15 @@ extension Endpoints {
     /// `GET /console/bulk?…&cursor=`: the living sessions that match, and a form that ends those of this page.
     func showConsoleBulk(_ call: Call) async throws -> Response {
         try await console(call) { stay in
-            let query = try QueryParameters(call, known: BulkFilter.names + ["cursor"] + ConsoleStay.ownParameters)
-            let filter = try BulkFilter(query.text)
+            let query = try QueryParameters(
+                call, known: BulkFilter.fields.map(\.name) + ["cursor"] + ConsoleStay.ownParameters)
+            let filter = BulkFilter { stay.query[$0] }
             let view = ConsoleView(stay, self)
-            guard !filter.pairs.isEmpty, filter.isReadable else {
-                return view.bulk(filter, nil, isFirst: true).response()
+            guard !filter.pairs.isEmpty else { return view.bulk(filter, nil, isFirst: true).response() }
+            let matches: @Sendable (SessionRecord) -> Bool
+            do throws(ConsoleRefusal) { matches = try filter.matching(at: stay.now) } catch {
+                return view.bulk(filter, nil, isFirst: true, notice: (.bad, "\(error.sentence)"))
+                    .response(.unprocessable)
             }
             let cursor = try query.text("cursor").map { text in
                 guard let id = Identifier<Session>(text) else {
@@ -77,10 +81,8 @@ extension Endpoints {
                 }
                 return id
             }
-            let now = stay.now
             let found = try await services.administration.searchSessions(
-                after: cursor, limit: ConsoleView.rowsMax, isOver: budget(Self.bulkBudget)
-            ) { filter.matches($0, at: now) }
+                after: cursor, limit: ConsoleView.rowsMax, isOver: budget(Self.bulkBudget), matching: matches)
             return view.bulk(filter, found, isFirst: cursor == nil).response()
         }
     }

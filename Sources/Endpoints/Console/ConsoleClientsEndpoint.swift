@@ -22,7 +22,8 @@ extension Endpoints {
         _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) async throws -> ConsolePage {
         let client = try await services.administration.client(stay.call.parameter)
-        return ConsoleView(stay, self).client(client, Self.form(of: client), notice: notice)
+        let members = ClientForm.members(of: client)
+        return ConsoleView(stay, self).client(client, ClientForm(members), ClientForm.mark(members), notice: notice)
     }
 
     /// `POST /console/clients/{client_id}`: shows the call for a change, makes it, makes a new secret, or deletes the client.
@@ -48,21 +49,21 @@ extension Endpoints {
     private func edit(
         _ client: Client, _ parameters: FormParameters, _ stay: ConsoleStay, _ page: PagePath
     ) async throws -> Response {
-        let (form, view) = (ClientForm(parameters), ConsoleView(stay, self))
+        let (form, view, members) = (ClientForm(parameters), ConsoleView(stay, self), ClientForm.members(of: client))
+        let (stored, mark) = (ClientForm(members), ClientForm.mark(members))
+        if let earlier = mark.earlier(in: parameters) {
+            let late = form.late(earlier, stored: stored)
+            return view.client(client, late.form, mark, notes: late.notes, notice: FormMark.notice).response(.conflict)
+        }
         func refused(_ refusal: ConsoleRefusal) -> Response {
-            view.client(client, form, notice: (.bad, "\(sentence: refusal.sentence)")).response(.unprocessable)
+            view.client(client, form, mark, notice: (.bad, "\(sentence: refusal.sentence)")).response(.unprocessable)
         }
         let changes: [String: JSONValue]
-        do throws(ConsoleRefusal) { changes = try form.changes(from: Self.form(of: client)) } catch {
-            return refused(error)
-        }
+        do throws(ConsoleRefusal) { changes = try form.changes(from: stored) } catch { return refused(error) }
         let path = "/clients/\(PercentEncoding.encode(client.id))"
         let made = ConsoleCall(method: .patch, path: path, body: changes)
-        if FormMark(ClientForm.members(of: client)).isOlder(in: parameters) {
-            return view.client(client, Self.form(of: client), notice: FormMark.notice).response(.conflict)
-        }
-        if parameters["act"] == "preview" { return view.client(client, form, preview: made).response() }
         if changes.isEmpty { return Self.redirect(to: stay.path(page, saying: "same")) }
+        if parameters["act"] == "preview" { return view.client(client, form, mark, preview: made).response() }
         switch try await attempt(made, for: stay) {
         case .failure(let refusal): return refused(refusal)
         case .success(let answer):
@@ -111,7 +112,4 @@ extension Endpoints {
             }
         }
     }
-
-    /// The form that shows a client as it is.
-    private static func form(of client: Client) -> ClientForm { ClientForm(ClientForm.members(of: client)) }
 }

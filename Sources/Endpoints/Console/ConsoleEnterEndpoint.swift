@@ -92,7 +92,8 @@ extension Endpoints {
         let cookie = consoleSessions.open(key.id, ownsKey: ownsKey, at: context.clock.now, random: context.random)
         var response = Self.redirect(to: destination.path.text)
         if let typed = destination.typed, let flow = FlowSecret(cookie) {
-            response = ConsoleView.typed(typed, ConsolePage.Header(key), FormState(flow, key), isBack: true).response()
+            response = ConsoleView.typed(typed, ConsolePage.Header(key), FormState(flow, keyID: key.id), isBack: true)
+                .response()
         }
         PageCookie.console.set(cookie, transport, on: &response)
         return response

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Locks
 internal import OAuth
 internal import Pages
 internal import Sessions
@@ -32,7 +33,7 @@ struct ConsoleStay: Sendable {
     func may(_ scope: AdminKey.Scope) -> Bool { key.scope.includes(scope) }
 
     /// The hidden fields of forms.
-    var form: FormState { FormState(flow, key) }
+    var form: FormState { FormState(flow, keyID: key.id) }
 
     /// Whether `form` is that of a page which this browser was shown, and goes to where this request went.
     func sent(_ form: FormParameters) -> Bool { flow.isToken(form[.csrf], of: call.request.target.path, key.id) }
@@ -61,9 +62,17 @@ struct ConsoleStay: Sendable {
 
 extension FormState {
     /// The hidden fields of the forms of a browser that an admin key has let in.
-    init(_ flow: FlowSecret, _ key: AdminKey) {
-        let id = key.id
-        self.init { flow.formToken($0.text, id) }
+    init(_ flow: FlowSecret, keyID: String) {
+        // The forms of a page go to one path, except for a few.
+        let last = Locked<(path: PagePath, token: String)?>(nil)
+        self.init { path in
+            last.withLock { last in
+                if let last, last.path == path { return last.token }
+                let token = flow.formToken(path.text, keyID)
+                last = (path, token)
+                return token
+            }
+        }
     }
 }
 
@@ -105,14 +114,14 @@ extension Endpoints {
         if isForm, let typed = TypedForm(call) {
             return entryPage(call, transport, ConsoleEntry(page: typed.path.text, typed: typed), .typedIsKept)
         }
-        let page = isForm ? PagePath.console.text : call.request.target.path
+        let page = isForm ? PagePath.console.text : call.consolePage
         return Self.redirect(to: "\(PagePath.consoleEnter.text)?to=\(PercentEncoding.encode(page))")
     }
 
     /// Says that the key may not do that.
     func refuse(_ scope: AdminKey.Scope, _ stay: ConsoleStay) -> Response {
         log(RequestProblem.insufficientScope([scope], actor: stay.key.actor), .forbidden, stay.call)
-        return ConsoleView(stay, self).refusal(scope).response(.forbidden)
+        return ConsoleView(stay, self).refusal(scope, TypedForm(stay.call)).response(.forbidden)
     }
 
     /// Answers a form of the console: nothing happens unless this browser was shown it.
@@ -170,13 +179,39 @@ extension Endpoints {
         return ConsoleView.errorPage(problem, requestID: id.text).response(problem.httpStatus)
     }
 
-    /// The page of an error of the console.
+    /// The page of an error of the console. It has the form that was sent, to be sent once more.
     func consoleErrorPage(_ problem: Problem, to call: Call) -> Response {
-        ConsoleView.errorPage(problem, requestID: call.requestID).response(problem.httpStatus)
+        let form = formState(of: call)
+        return ConsoleView.errorPage(
+            problem, requestID: call.requestID, typed: form == nil ? nil : TypedForm(call), form
+        ).response(problem.httpStatus)
+    }
+
+    /// The hidden fields of forms for the browser that has sent a form of this console; nil if it is not in.
+    private func formState(of call: Call) -> FormState? {
+        guard let transport = try? consoleTransport(call), (try? checkConsoleOrigin(call, transport)) != nil else {
+            return nil
+        }
+        for secret in call.cookies(PageCookie.console.name(transport)) {
+            if let flow = FlowSecret(secret),
+                let id = consoleSessions.keyID(of: secret, at: context.clock.now, isUse: false)
+            {
+                return FormState(flow, keyID: id)
+            }
+        }
+        return nil
     }
 }
 
 extension Call {
+    /// The page of the console that was asked for, with what a form has put into its query.
+    var consolePage: String {
+        let own = ConsoleStay.ownParameters
+        let query = ((try? request.queryItems()) ?? []).filter { !own.contains($0.name) && !$0.value.isEmpty }
+            .map { "\(PercentEncoding.encode($0.name))=\(PercentEncoding.encode($0.value))" }
+        return request.target.path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+    }
+
     /// The host of the request in lower case, without its port.
     var host: String? {
         guard let authority = request.authority?.lowercased() else { return nil }

@@ -16,6 +16,8 @@ public enum ConsoleField: Sendable {
     case choice(String, label: String, [(value: String, label: String)], chosen: String)
     /// Boxes with one question.
     indirect case boxes(label: String, [ConsoleField], hint: String)
+    /// A field with a note below it, such as another value.
+    indirect case noted(ConsoleField, String)
 
     /// The name of each value that the field sends, with the value that it has when it is shown.
     public var values: [(name: String, value: String)] {
@@ -26,11 +28,15 @@ public enum ConsoleField: Sendable {
         case .secret(let name, _): [(name, "")]
         case .check(let name, _, let isOn, _): [(name, isOn ? "1" : "")]
         case .boxes(_, let boxes, _): boxes.flatMap(\.values)
+        case .noted(let field, _): field.values
         }
     }
 
     /// Whether an admin sees the field.
     public var isShown: Bool { if case .hidden = self { false } else { true } }
+
+    /// The field with a note below it; the same without one, and if it is not shown.
+    public func noted(_ note: String?) -> ConsoleField { isShown ? note.map { .noted(self, $0) } ?? self : self }
 
     /// The field with what was typed into it.
     public func filled(with sent: (String) -> String?) -> ConsoleField {
@@ -49,6 +55,7 @@ public enum ConsoleField: Sendable {
             .choice(name, label: label, choices, chosen: sent(name) ?? chosen)
         case .boxes(let label, let boxes, let hint):
             .boxes(label: label, boxes.map { $0.filled(with: sent) }, hint: hint)
+        case .noted(let field, let note): .noted(field.filled(with: sent), note)
         }
     }
 
@@ -93,6 +100,8 @@ public enum ConsoleField: Sendable {
             <span class="hint">\(hint)</span></fieldset>
 
             """
+        case .noted(let field, let note):
+            "<div class=\"noted\">\(field.html)<p>\(ConsoleText(note).html)</p></div>\n"
         }
     }
 

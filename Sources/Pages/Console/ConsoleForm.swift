@@ -55,9 +55,12 @@ public struct ConsoleEditor: Sendable {
         public var fields: [ConsoleField]
         /// What the group opens with; nil: it is always open.
         public var summary: String?
+        /// Whether it is open at first.
+        public var isOpen: Bool
 
         /// A group.
-        public init(_ title: String, _ fields: [ConsoleField], summary: String? = nil) {
+        public init(_ title: String, _ fields: [ConsoleField], summary: String? = nil, isOpen: Bool = false) {
+            self.isOpen = isOpen
             self.title = title
             self.fields = fields
             self.summary = summary
@@ -99,7 +102,7 @@ public struct ConsoleEditor: Sendable {
                 """
         }
         return """
-            <details class="group"><summary><strong>\(group.title)</strong> <span class="hint">\(summary)</span></summary>
+            <details class="group"\(attribute: "open", if: group.isOpen)><summary><strong>\(group.title)</strong> <span class="hint">\(summary)</span></summary>
             <div class="editor" role="group" aria-label="\(group.title)">\(group.fields.map(\.html))</div></details>
 
             """

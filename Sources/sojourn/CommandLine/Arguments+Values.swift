@@ -1,14 +1,11 @@
+import Endpoints
 import JSON
 
 extension Arguments {
     /// The value of an option that is a duration, in seconds.
     func seconds(_ option: String) throws(Failure) -> Int64? {
         guard let text = value(option) else { return nil }
-        guard let seconds = Formatting.seconds(text) else {
-            let problem = "\(option) must be a duration with a unit, like 90s, 15m, 12h or 14d, not '\(text)'"
-            guard let number = Int64(text), number > 0 else { throw usage(problem) }
-            throw usage("\(problem); is it \(text)s, \(text)m, \(text)h or \(text)d?")
-        }
+        guard let seconds = DurationText.seconds(text) else { throw usage(DurationText.problem(option, text)) }
         return seconds
     }
 

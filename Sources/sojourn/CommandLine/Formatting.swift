@@ -39,19 +39,6 @@ enum Formatting {
     /// `1 session`, `2 sessions`.
     static func count(_ number: Int64, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
-    /// Seconds from `90s`, `15m`, `12h`, `14d`, `2w`, and from `0`, which needs no unit.
-    static func seconds(_ text: String) -> Int64? {
-        if text == "0" { return 0 }
-        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
-        guard let factor = text.last.flatMap({ units[$0] }) else { return nil }
-        let digits = text.dropLast()
-        guard !digits.isEmpty, digits.allSatisfy({ ("0"..."9").contains($0) }), let number = Int64(digits) else {
-            return nil
-        }
-        let (product, overflow) = number.multipliedReportingOverflow(by: factor)
-        return overflow ? nil : product
-    }
-
     /// The lifetime of a client or user; `inherited` without one, also by a 0 that the API has stored.
     static func lifetime(_ value: JSONValue?) -> String {
         guard let seconds = value?.integer else { return "inherited" }

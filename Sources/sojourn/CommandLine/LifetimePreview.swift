@@ -10,12 +10,15 @@ enum LifetimePreview {
         "refresh_after", "rotation_interval", "stay_logged_in",
     ]
 
+    /// Whether a change of these members can end sessions.
+    static func isAsked(_ body: [String: JSONValue]) -> Bool { body.keys.contains { members.contains($0) } }
+
     /// Throws, with the number of the sessions, if a change of what stands at `path` ends some and `--yes` is missing.
     static func confirm(
         _ connection: AdminConnection, _ arguments: Arguments, _ path: [String], _ body: [String: JSONValue]
     ) async throws(Failure) {
+        guard isAsked(body), !arguments.has(option.name) else { return }
         let lifetimes = body.filter { members.contains($0.key) }
-        if lifetimes.isEmpty || arguments.has(option.name) { return }
         let preview = try await connection.send(.post, path + ["preview"], .object(lifetimes))
         guard let question = question(preview) else { return }
         throw arguments.usage("\(question); add --yes if you mean it")

@@ -21,6 +21,13 @@ enum Terminal {
     /// Whether standard input is a terminal.
     static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 }
 
+    /// Reads the standard input to its end.
+    static func readAll() -> String {
+        var text = ""
+        while let line = readLine(strippingNewline: false) { text += line }
+        return text
+    }
+
     /// Reads a secret: from a terminal without showing it, or the first line of standard input. A secret is never an argument,
     /// because every user of the machine can read the arguments of a process.
     static func readSecret(_ prompt: String) -> String? {

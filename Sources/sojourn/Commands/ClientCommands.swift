@@ -1,3 +1,4 @@
+import Endpoints
 import FoundationEssentials
 import HTTP
 import JSON
@@ -17,7 +18,8 @@ enum ClientCommands {
             Command.Option(
                 "--pin-auth", "BOOL",
                 "true: its secret is accepted in that place alone, not in the header and in the form"),
-            Command.Option("--jwks", "FILE", "the JWK set of its public keys; an empty name removes them"),
+            Command.Option(
+                "--jwks", "FILE", "the JWK set of its public keys; - for standard input; an empty name removes them"),
             Command.Option(
                 "--grants", "LIST",
                 "grant types, separated by commas: \(Client.GrantType.allCases.map(\.rawValue).joined(separator: ", "))"
@@ -113,82 +115,44 @@ enum ClientCommands {
             "its apps on Android: PACKAGE/FINGERPRINT with the SHA-256 of the certificate, separated by spaces"),
     ]
 
-    private static func body(_ arguments: Arguments) throws(Failure) -> [String: JSONValue] {
+    /// The members that the options name.
+    static func body(_ arguments: Arguments) throws(Failure) -> [String: JSONValue] {
         var body: [String: JSONValue] = [:]
-        if let name = arguments.value("--name") { body["client_name"] = name.isEmpty ? .null : .string(name) }
-        if let method = arguments.value("--auth") { body["token_endpoint_auth_method"] = .string(method) }
-        if let pins = try arguments.bool("--pin-auth") { body["token_endpoint_auth_method_pinned"] = .bool(pins) }
-        if let rule = arguments.value("--pkce") { body["pkce"] = .string(rule) }
-        if let file = arguments.value("--jwks") { body["jwks"] = file.isEmpty ? .null : try keys(in: file) }
-        if let demand = arguments.value("--dpop") { body["dpop"] = .string(demand) }
-        if let scope = arguments.value("--scope") { body["scope"] = .string(scope) }
-        if let text = arguments.value("--scope-claims") {
-            guard let claims = JSONValue(text: Array(text.utf8)) else {
-                throw arguments.usage("--scope-claims must be a JSON object")
-            }
-            body["scope_claims"] = claims
-        }
-        if let resources = arguments.value("--resources") {
-            body["resources"] = .array(resources.split(separator: " ").map { .string(String($0)) })
-        }
-        if let rule = arguments.value("--app-data") { body["app_data"] = .string(rule) }
-        if let rule = arguments.value("--attestation") { body["attestation"] = .string(rule) }
-        for (option, member) in [
-            ("--redirect-uris", "redirect_uris"), ("--post-logout-redirect-uris", "post_logout_redirect_uris"),
-            ("--redirect-hops", "redirect_hops"), ("--apple-app-ids", "apple_app_ids"),
-            ("--android-apps", "android_apps"),
-        ] {
-            guard let list = arguments.value(option) else { continue }
-            body[member] = .array(list.split(separator: " ").map { .string(String($0)) })
-        }
-        if let list = arguments.value("--login-methods") {
-            body["login_methods"] =
-                list.isEmpty ? .null : .array(list.split(separator: " ").map { .string(String($0)) })
-        }
-        for (option, member) in [
-            ("--backchannel-logout-uri", "backchannel_logout_uri"), ("--initiate-login-uri", "initiate_login_uri"),
-            ("--remote-scope", "remote_scope"), ("--id-token-alg", "id_token_signed_response_alg"),
-            ("--backchannel-notification-endpoint", "backchannel_client_notification_endpoint"),
-        ] {
-            if let uri = arguments.value(option) { body[member] = uri.isEmpty ? .null : .string(uri) }
-        }
-        if let needed = try arguments.bool("--backchannel-logout-session-required") {
-            body["backchannel_logout_session_required"] = .bool(needed)
-        }
-        if let mode = arguments.value("--backchannel-delivery") {
-            body["backchannel_token_delivery_mode"] = .string(mode)
-        }
-        if let bond = arguments.value("--minimum-bond") { body["minimum_bond"] = .string(bond) }
-        if let rule = arguments.value("--browser-session") { body["browser_session"] = .string(rule) }
-        if let rule = arguments.value("--login-names") { body["login_names"] = .string(rule) }
-        if let demand = try arguments.bool("--require-par") {
-            body["require_pushed_authorization_requests"] = .bool(demand)
-        }
-        if let stays = try arguments.bool("--stay-logged-in") { body["stay_logged_in"] = .bool(stays) }
-        if let makes = try arguments.bool("--anonymous-users") { body["anonymous_users"] = .bool(makes) }
-        if let style = arguments.value("--token-style") { body["token_style"] = .string(style) }
-        if let grants = arguments.value("--grants") {
-            body["grant_types"] = .array(grants.split(separator: ",").map { .string(String($0)) })
-        }
-        for member in lifetimes {
-            if let lifetime = try arguments.lifetime("--" + member.replacing("_", with: "-")) {
-                body[member] = lifetime
-            }
-        }
+        for option in ClientOption.all { body[option.member] = try value(of: option, arguments) }
         return body
     }
 
-    private static let lifetimes = [
-        "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
-        "user_presence_max_age",
-    ]
+    private static func value(of option: ClientOption, _ arguments: Arguments) throws(Failure) -> JSONValue? {
+        guard let text = arguments.value(option.name) else { return nil }
+        func list(_ separator: Character) -> JSONValue {
+            .array(text.split(separator: separator).map { .string(String($0)) })
+        }
+        switch option.kind {
+        case .clearableText where text.isEmpty, .clearableList where text.isEmpty, .file where text.isEmpty:
+            return .null
+        case .text, .clearableText: return .string(text)
+        case .list(let separator): return list(separator)
+        case .clearableList: return list(" ")
+        case .lifetime: return try arguments.lifetime(option.name)
+        case .flag: return try arguments.bool(option.name).map { .bool($0) }
+        case .file: return try keys(in: text)
+        case .object:
+            guard let object = JSONValue(text: Array(text.utf8)) else {
+                throw arguments.usage("\(option.name) must be a JSON object")
+            }
+            return object
+        }
+    }
+
+    private static let lifetimes = ClientOption.all.filter { $0.kind == .lifetime }.map(\.member)
 
     private static func keys(in file: String) throws(Failure) -> JSONValue {
-        guard let text = try? Data(contentsOf: URL(filePath: file)) else {
+        let isInput = file == ClientOption.standardInput
+        guard let text = isInput ? Data(Terminal.readAll().utf8) : try? Data(contentsOf: URL(filePath: file)) else {
             throw Failure(.usage, "\(file) cannot be read")
         }
         guard let keys = try? JSONDecoder().decode(JSONValue.self, from: text) else {
-            throw Failure(.usage, "\(file) is not JSON")
+            throw Failure(.usage, "\(isInput ? "the standard input" : file) is not JSON")
         }
         return keys
     }

@@ -1,3 +1,4 @@
+import Endpoints
 import FoundationEssentials
 import Repository
 import Sessions
@@ -71,7 +72,7 @@ struct ManualCommandTests {
         let durations = arguments.command.options.filter { $0.value == "DURATION" }
             .compactMap { arguments.value($0.name) }
         let grants = arguments.value("--grants")?.split(separator: ",").map(String.init) ?? []
-        return durations.filter { Formatting.seconds($0) == nil && $0 != "inherit" }
+        return durations.filter { DurationText.seconds($0) == nil && $0 != "inherit" }
             + grants.filter { Client.GrantType(rawValue: $0) == nil }
     }
 

@@ -1,10 +1,9 @@
-internal import Cryptography
 internal import JSON
 internal import OAuth
 internal import Sessions
 
 /// A client as the console's form shows it: a text for each member, and ticked boxes.
-struct ClientForm: Sendable {
+struct ClientForm: WholeForm {
     /// How a member is written.
     enum Kind: Sendable {
         case text
@@ -114,8 +113,12 @@ struct ClientForm: Sendable {
                 ("android_apps", .list, "Apps on Android"),
             ]),
     ]
-    /// Every member.
+    /// Every member of the groups.
     static let members = groups.flatMap(\.members)
+    /// The member that the boxes of the grants are.
+    static let grantTypes = "grant_types"
+    static let names = [grantTypes] + members.map(\.name)
+    private static let byName = Dictionary(members.map { ($0.name, $0) }) { first, _ in first }
 
     /// What a grant is, in words.
     static func label(of grant: Client.GrantType) -> String {
@@ -141,7 +144,9 @@ struct ClientForm: Sendable {
 
     /// The texts of the members; `1` for a flag that is set.
     var texts: [String: String] = [:]
-    var grants: Set<String> = []
+    var grants: Set<String> {
+        Set((texts[Self.grantTypes] ?? "").split(separator: " ").map(String.init))
+    }
 
     /// The form for the members of a client as JSON.
     init(_ values: [String: JSONValue]) {
@@ -155,7 +160,17 @@ struct ClientForm: Sendable {
             case .json: texts[name] = value.compactText
             }
         }
-        grants = Set(values["grant_types"]?.elements.compactMap(\.string) ?? [])
+        setGrants(Set(values[Self.grantTypes]?.elements.compactMap(\.string) ?? []))
+    }
+
+    private mutating func setGrants(_ grants: Set<String>) {
+        texts[Self.grantTypes] =
+            Client.GrantType.allCases.map(\.rawValue).filter(grants.contains).joined(separator: " ")
+    }
+
+    /// What the form of a client was filled with, by the members that the admin API answers.
+    static func mark(_ members: [String: JSONValue]) -> FormMark {
+        FormMark(members.filter { $0.value != .null && ($0.key == grantTypes || byName[$0.key] != nil) })
     }
 
     /// The members of a client, as the admin API answers them.
@@ -183,45 +198,43 @@ struct ClientForm: Sendable {
             let chosen = words.filter { form["\(name).\($0)"] == "1" }
             texts[name] = chosen.isEmpty ? nil : chosen.joined(separator: "\n")
         }
-        grants = Set(Client.GrantType.allCases.map(\.rawValue).filter { form["grant_types.\($0)"] == "1" })
+        setGrants(Set(Client.GrantType.allCases.map(\.rawValue).filter { form["\(Self.grantTypes).\($0)"] == "1" }))
     }
 
-    /// All members as JSON. Throws the sentence for a member that cannot be read.
-    func values() throws(ConsoleRefusal) -> [String: JSONValue] {
-        var values: [String: JSONValue] = [
-            "grant_types": .array(
-                Client.GrantType.allCases.map(\.rawValue).filter(grants.contains).map { .string($0) })
-        ]
-        for (name, kind, label) in Self.members {
-            let text = texts[name] ?? ""
-            switch kind {
-            case .list where text.isEmpty && Self.clearable.contains(name),
-                .methods where text.isEmpty:
-                values[name] = .null
-            case .list, .methods:
-                values[name] = .array(text.split(whereSeparator: \.isWhitespace).map { .string(String($0)) })
-            case .flag: values[name] = .bool(text == "1")
-            case _ where text.isEmpty:
-                values[name] = Self.clearable.contains(name) ? .null : name == "scope" ? .string("") : nil
-            case .text, .word: values[name] = .string(text)
-            case .duration:
-                guard let seconds = ConsoleView.seconds(text) else {
-                    throw ConsoleRefusal(sentence: "\(label): \(ConsoleView.durationHint)")
-                }
-                values[name] = .integer(seconds)
-            case .json:
-                guard let object = try? StrictJSON.object(Array(text.utf8)) else {
-                    throw ConsoleRefusal(sentence: "\(label): this is no JSON object.")
-                }
-                values[name] = .object(object)
-            }
+    /// A member as JSON. Throws the sentence for a member that cannot be read.
+    func value(of name: String) throws(ConsoleRefusal) -> JSONValue? {
+        let text = texts[name] ?? ""
+        guard let (_, kind, label) = Self.byName[name] else {
+            return .array(text.split(separator: " ").map { .string(String($0)) })
         }
-        return values
+        switch kind {
+        case .list where text.isEmpty && Self.clearable.contains(name),
+            .methods where text.isEmpty:
+            return .null
+        case .list, .methods:
+            return .array(text.split(whereSeparator: \.isWhitespace).map { .string(String($0)) })
+        case .flag: return .bool(text == "1")
+        case _ where text.isEmpty:
+            return Self.clearable.contains(name) ? .null : name == "scope" ? .string("") : nil
+        case .text, .word: return .string(text)
+        case .duration:
+            let seconds = try DurationText.seconds(text, in: label)
+            return seconds == 0 ? .null : .integer(seconds)
+        case .json:
+            guard let object = try? StrictJSON.object(Array(text.utf8)) else {
+                throw ConsoleRefusal(sentence: "\(label): this is no JSON object.")
+            }
+            return .object(object)
+        }
     }
 
     /// The members that differ from those of another form.
     func changes(from other: ClientForm) throws(ConsoleRefusal) -> [String: JSONValue] {
-        let old = try other.values()
-        return try values().filter { old[$0.key] != $0.value }
+        var changes: [String: JSONValue] = [:]
+        for name in Self.names {
+            let value = try value(of: name)
+            if let value, value != (try other.value(of: name)) { changes[name] = value }
+        }
+        return changes
     }
 }

@@ -29,10 +29,7 @@ struct FormValues: Sendable {
     /// The duration that was typed, as JSON; nil if the field is empty.
     func seconds(_ name: String, label: String) throws(ConsoleRefusal) -> JSONValue? {
         guard let text = value(name) else { return nil }
-        guard let seconds = ConsoleView.seconds(text) else {
-            throw ConsoleRefusal(sentence: "\(label): \(ConsoleView.durationHint)")
-        }
-        return .integer(seconds)
+        return .integer(try DurationText.seconds(text, in: label))
     }
 }
 

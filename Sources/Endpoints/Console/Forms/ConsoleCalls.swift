@@ -1,4 +1,3 @@
-internal import Cryptography
 internal import HTTP
 internal import JSON
 internal import OAuth
@@ -9,7 +8,7 @@ internal import Sessions
 // what is sent, and the printed `curl` is what has run.
 
 /// A call of the admin API that a form makes.
-struct ConsoleCall: Sendable {
+struct ConsoleCall: Hashable, Sendable {
     let method: HTTP.Method
     /// The path after `/admin/v1`.
     let path: String
@@ -80,31 +79,6 @@ extension Endpoints {
     }
 }
 
-/// What a form was filled with when it was shown, in a few characters. A form that comes back after another admin's change would
-/// undo that change.
-struct FormMark: Hashable, Sendable {
-    /// The name of the hidden field.
-    static let name = "was"
-
-    let text: String
-
-    init(_ values: [String: JSONValue]) {
-        text = Base64URL.encode(Array(sha256(JSONAnswer.encodeOrEmpty(values)).prefix(9)))
-    }
-
-    /// The hidden field.
-    var field: ConsoleField { .hidden(Self.name, text) }
-
-    /// Whether a form was filled with something else.
-    func isOlder(in form: FormParameters) -> Bool { form.value(Self.name).map { $0 != text } ?? false }
-
-    /// What the page then says.
-    static let notice: (look: ConsoleLook, text: ConsoleText) = (
-        .bad,
-        "Another admin has made a change since this page was shown, so nothing has happened. This is how it is now."
-    )
-}
-
 /// Why a call of a form was refused.
 struct ConsoleRefusal: Error, Sendable {
     let sentence: String
@@ -113,23 +87,6 @@ struct ConsoleRefusal: Error, Sendable {
 extension ConsoleView {
     func curl(_ call: ConsoleCall) -> String { curl(call.method, call.path, call.json) }
 
-    /// Seconds of `90`, `90s`, `15m`, `12h`, `14d`, `2w`; nil for anything else.
-    static func seconds(_ text: String) -> Int64? {
-        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
-        let factor = text.last.flatMap { units[$0] }
-        guard let number = QueryParameters.number(factor == nil ? text : String(text.dropLast())), !text.isEmpty else {
-            return nil
-        }
-        let (product, overflow) = number.multipliedReportingOverflow(by: factor ?? 1)
-        return overflow ? nil : product
-    }
-
-    /// `14d`, `90m`, `45s`: the shortest text for `seconds(_:)`.
-    static func short(_ duration: Duration) -> String {
-        let seconds = duration.wholeSeconds
-        for (unit, length) in [("d", Int64(86400)), ("h", 3600), ("m", 60)] where seconds > 0 && seconds % length == 0 {
-            return "\(seconds / length)\(unit)"
-        }
-        return seconds == 0 ? "0" : "\(seconds)s"
-    }
+    /// `14d`, `90m`, `45s`.
+    static func short(_ duration: Duration) -> String { DurationText.text(duration.wholeSeconds) }
 }

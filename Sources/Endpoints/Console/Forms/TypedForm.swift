@@ -15,11 +15,13 @@ struct TypedForm: Sendable {
     let body: String
     private let pairs: [FormPair]
 
-    /// The form that a request has; nil if it has none that is kept. What was looked for may be a token.
+    /// What no page shows: what was looked for may be a token, and the entry takes a key.
+    private static let unkept = [PagePath.consoleFind, .consoleLeave, .consoleEnter].map(\.text)
+
+    /// The form that a request has; nil if it has none that is kept.
     init?(_ call: Call) {
         let path = call.request.target.path
-        guard call.request.method == .post, ![PagePath.consoleFind.text, PagePath.consoleLeave.text].contains(path)
-        else { return nil }
+        guard call.request.method == .post, !Self.unkept.contains(path) else { return nil }
         self.init(path: path, body: String(decoding: call.request.body, as: UTF8.self))
     }
 
@@ -41,13 +43,18 @@ struct TypedForm: Sendable {
     /// The fields that carry the form through the entry.
     var fields: [ConsoleField] { [.hidden(Self.pathField, path.text), .hidden(Self.bodyField, body)] }
 
-    /// The form with what was typed, to be sent again.
-    var blocks: [ConsoleBlock] {
+    /// What was typed.
+    var shown: ConsoleBlock {
         let typed = pairs.filter { pair in
             !pair.value.isEmpty && !pair.name.hasPrefix(FormMark.name)
         }
-        return [
-            .facts([("page", "\(path.text)")] + typed.map { ($0.name, "\($0.value)") }),
+        return .facts([("page", "\(path.text)")] + typed.map { ($0.name, "\($0.value)") })
+    }
+
+    /// The form with what was typed, to be sent again.
+    var blocks: [ConsoleBlock] {
+        [
+            shown,
             .form(ConsoleForm(path, fields: pairs.map { .hidden($0.name, $0.value) }, button: "Send it")),
             .text("\(link: path, "Leave it, and go to the page")"),
         ]

@@ -71,9 +71,9 @@ enum ProfileForm {
             .check(
                 "email_verified", label: "The e-mail address is verified", isOn: user?.profile.isEmailVerified == true))
         add(
-            .text(
+            .duration(
                 maximum.member, label: maximum.label, value: user?.offlineSessionMax.map(ConsoleView.short) ?? "",
-                hint: "14d, 12h or 90m; empty: as the settings and the client say."))
+                hint: "Empty: as the settings and the client say."))
         add(
             .lines(
                 "claims", label: "Claims of access tokens, and of ID tokens by scope (a JSON object)",

@@ -5,11 +5,10 @@ internal import Sessions
 extension ConsoleView {
     /// The sessions that match. The list is the preview of what the form ends.
     func bulk(
-        _ filter: BulkFilter, _ found: (records: [SessionRecord], next: Identifier<Session>?)?, isFirst: Bool
+        _ filter: BulkFilter, _ found: (records: [SessionRecord], next: Identifier<Session>?)?, isFirst: Bool,
+        notice: (look: ConsoleLook, text: ConsoleText)? = nil
     ) -> ConsolePage {
         var blocks: [ConsoleBlock] = [.form(form(of: filter))]
-        let notice: (look: ConsoleLook, text: ConsoleText)? =
-            filter.isReadable ? nil : (.bad, "\(sentence: Self.durationHint)")
         if let found {
             blocks.append(table(found.records))
             if stay.may(.owner), !found.records.isEmpty { blocks.append(.acts([end(found.records, filter)])) }
@@ -34,29 +33,28 @@ extension ConsoleView {
     }
 
     private func form(of filter: BulkFilter) -> ConsoleForm {
-        ConsoleForm(
-            .consoleBulk, isQuery: true,
-            fields: [
-                .text("client", label: "App", value: filter.client ?? ""),
-                .text("age", label: "Signed in longer ago than (14d, 12h)", value: filter.age ?? ""),
-                .text("unused", label: "Not refreshed for (14d, 12h)", value: filter.unused ?? ""),
-                .text("platform", label: "Platform", value: filter.platform ?? ""),
-                .text("version", label: "Version of the app", value: filter.version ?? ""),
-                .text("method", label: "Authenticated by (pwd, hwk, swk, phone)", value: filter.method ?? ""),
-                .text("country", label: "Country of the user (two letters)", value: filter.country ?? ""),
-            ], button: "Show", isLine: true)
+        let fields = BulkFilter.fields.map { name, label in
+            let label = BulkFilter.durations.contains(name) ? "\(label) (\(DurationText.example))" : label
+            return ConsoleField.text(name, label: label, value: filter[name] ?? "")
+        }
+        return ConsoleForm(
+            .consoleBulk, isQuery: true, fields: Array(fields.prefix(4)), button: "Show", isLine: true,
+            more: Array(fields.dropFirst(4)))
     }
 
     private func table(_ records: [SessionRecord]) -> ConsoleBlock {
         .table(
             ConsoleTable(
-                "Sessions", columns: ["Device", "User", "App", "Platform", "Version", "Signed in", "Last refresh"],
+                "Sessions", columns: ["Device", "User", "App", "Platform and version", "Signed in", "Last refresh"],
                 rows: records.map { record in
                     let session = record.session
                     return [
                         "\(link: Self.path(ofSession: session.id), device(session.device))",
                         Self.link(session.userID, record.user?.username),
-                        "\(session.clientID)", "\(session.device.platform ?? "")", "\(session.device.appVersion ?? "")",
+                        "\(session.clientID)",
+                        .joined(
+                            [session.device.platform, session.device.appVersion].compactMap(\.self).map { "\($0)" },
+                            by: " "),
                         time(session.startedAt), time(session.renewedAt),
                     ]
                 }, empty: "No living session matches, as far as was looked."))

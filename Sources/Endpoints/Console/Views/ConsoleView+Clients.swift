@@ -33,17 +33,22 @@ extension ConsoleView {
     }
 
     /// A client.
+    ///
+    /// - Parameters:
+    ///   - mark: what the form was filled with.
+    ///   - notes: what stands beside fields, by their names.
     func client(
-        _ client: Client, _ form: ClientForm, preview: ConsoleCall? = nil,
-        notice: (look: ConsoleLook, text: ConsoleText)? = nil
+        _ client: Client, _ form: ClientForm, _ mark: FormMark, notes: [String: String] = [:],
+        preview: ConsoleCall? = nil, notice: (look: ConsoleLook, text: ConsoleText)? = nil
     ) -> ConsolePage {
         let path = PagePath.consoleClients.appending(client.id)
         var blocks: [ConsoleBlock] = [.facts(facts(client)), .acts(acts(on: client, path))]
-        if let preview { blocks.append(call(preview)) }
+        if let preview {
+            blocks.append(commands(preview, ClientOption.command("update", client.id, preview.body ?? [:])))
+        }
         if stay.may(.owner) {
-            let mark = FormMark(ClientForm.members(of: client)).field
             let editor = ConsoleEditor(
-                path, groups: groups(form, nil, [mark]), save: "Save", preview: "Show the call")
+                path, groups: groups(form, nil, [mark.field], notes), save: "Save", preview: "Show the commands")
             blocks.append(.section("Change", [.editor(editor)]))
         }
         if !client.hostedLogin.redirectURIs.isEmpty { blocks.append(redirectTest(client, path)) }
@@ -62,10 +67,15 @@ extension ConsoleView {
             .hidden("preset", preset?.name ?? ""),
         ]
         let editor = ConsoleEditor(
-            .consoleNewClient, groups: groups(form, preset, own), save: "Make the client", preview: "Show the call")
+            .consoleNewClient, groups: groups(form, preset, own, [:]), save: "Make the client",
+            preview: "Show the commands")
         return page(
             .clients, "New client", lead: preset.map { "\(sentence: $0.label). \(sentence: $0.text)" }, notice: notice,
-            (preview.map { [call($0)] } ?? []) + [.editor(editor)])
+            (preview.map { [commands($0, Self.creation(id, $0))] } ?? []) + [.editor(editor)])
+    }
+
+    private static func creation(_ id: String, _ call: ConsoleCall) -> String? {
+        ClientOption.command("create", id, (call.body ?? [:]).filter { $0.key != "client_id" })
     }
 
     /// The page that shows the secret of a new client.
@@ -80,8 +90,17 @@ extension ConsoleView {
         (.good, "This is the secret of the client. It is shown this once: \(secret: secret)")
     }
 
-    private func call(_ call: ConsoleCall) -> ConsoleBlock {
-        .section("The call", [.text("Nothing has happened yet. This does the same by hand:"), .code(curl(call))])
+    /// The commands that do what the form does: that of the admin API, and `command`.
+    private func commands(_ call: ConsoleCall, _ command: String?) -> ConsoleBlock {
+        let commands = [curl(call), command].compactMap(\.self)
+        return .section(
+            "The same by hand",
+            [
+                .text(
+                    "Nothing has happened yet. \(commands.count == 1 ? "This" : "Either command") does what the form does:"
+                )
+            ]
+                + commands.map { .code($0) })
     }
 
     private func facts(_ client: Client) -> [(name: String, value: ConsoleText)] {
@@ -101,18 +120,21 @@ extension ConsoleView {
     /// The groups of the form: first what matters for this client, with the name in front and `own` fields behind it, and then all
     /// else, folded.
     private func groups(
-        _ form: ClientForm, _ preset: ClientPreset?, _ own: [ConsoleField]
+        _ form: ClientForm, _ preset: ClientPreset?, _ own: [ConsoleField], _ notes: [String: String]
     ) -> [ConsoleEditor.Group] {
-        let essential = form.essential(preset)
+        let essential = form.essential(preset).union(notes.keys)
         func fields(_ members: [ClientForm.Member]) -> [ConsoleField] {
-            members.flatMap { field($0, form, preset?.examples[$0.name]) }
+            members.flatMap { member in
+                field(member, form, preset?.examples[member.name]).map { $0.noted(notes[member.name]) }
+            }
         }
         var first = fields(ClientForm.members.filter { essential.contains($0.name) })
         first.insert(contentsOf: own, at: 1)
         let chosen = Client.GrantType.allCases.filter { form.grants.contains($0.rawValue) }.map(ClientForm.label)
+        let grantNote = notes[ClientForm.grantTypes]
         let grants = Client.GrantType.allCases.map { grant in
             ConsoleField.check(
-                "grant_types.\(grant.rawValue)", label: ClientForm.label(of: grant),
+                "\(ClientForm.grantTypes).\(grant.rawValue)", label: ClientForm.label(of: grant),
                 isOn: form.grants.contains(grant.rawValue), word: grant.rawValue)
         }
         let rest = ClientForm.groups.compactMap { group -> ConsoleEditor.Group? in
@@ -123,7 +145,10 @@ extension ConsoleView {
         }
         return [
             ConsoleEditor.Group("App", first),
-            ConsoleEditor.Group("Grants", grants, summary: chosen.isEmpty ? "none" : chosen.joined(separator: ", ")),
+            ConsoleEditor.Group(
+                "Grants", grants,
+                summary: ([chosen.isEmpty ? "none" : chosen.joined(separator: ", ")] + [grantNote].compactMap(\.self))
+                    .joined(separator: " · "), isOpen: grantNote != nil),
         ] + rest
     }
 
@@ -133,8 +158,7 @@ extension ConsoleView {
         let hint = example.map { "For example \($0)" }
         switch kind {
         case .text: return [.text(name, label: label, value: value, hint: hint)]
-        case .duration:
-            return [.text(name, label: label, value: value, hint: "14d, 12h or 90m; empty: as the settings say.")]
+        case .duration: return [.duration(name, label: label, value: value, hint: "Empty: as the settings say.")]
         case .list: return [.lines(name, label: label, value: value, hint: hint ?? "One on each line.")]
         case .json: return [.lines(name, label: label, value: value, hint: hint)]
         case .flag: return [.check(name, label: label, isOn: value == "1")]
@@ -186,9 +210,9 @@ extension ConsoleView {
                         client got for itself, unless you give it some more time.
                         """,
                     fields: [
-                        .text(
+                        .duration(
                             "secret_overlap", label: "Time for the old one", value: "",
-                            hint: "7d, 12h or 90m, at most 30d; empty: none.")
+                            hint: "At most 30d; empty: none.")
                     ],
                     button: "Make a new secret",
                     command: { body, id in

@@ -25,7 +25,15 @@ extension ConsoleView {
         _ deliveries: Deliveries, _ notice: (look: ConsoleLook, text: ConsoleText)? = nil
     ) -> ConsolePage {
         let (webhooks, receivers) = (deliveries.webhooks, deliveries.receivers)
-        var blocks: [ConsoleBlock] = [
+        var blocks: [ConsoleBlock] = []
+        if deliveries.isFailing {
+            let retry = act(
+                .consoleDeliveries, "retry", label: "Try again now",
+                question: "Try everything that has failed at this node again, without waiting any longer?",
+                button: "Try again now", command: { _ in "sojourn webhook retry" }, making: { _ in Self.retry })
+            blocks.append(.acts([retry].compactMap(\.self)))
+        }
+        blocks += [
             .section(
                 "Webhooks",
                 [
@@ -38,9 +46,9 @@ extension ConsoleView {
                                     webhook.waitingSince.map { time($0) } ?? "",
                                     state(webhook.failingSince, webhook.name),
                                 ]
-                            }, empty: "No webhook is configured, or none was ever looked after."))
+                            }, empty: "No webhook is configured, or none was ever looked after.")),
+                    .acts(webhooks.compactMap { test(of: $0.name) }),
                 ]),
-            .acts(webhooks.compactMap { test(of: $0.name) }),
             .section(
                 "Logout tokens",
                 [
@@ -52,7 +60,8 @@ extension ConsoleView {
                             columns: ["App", "Receiver", "Ends that wait", "Since", "State"],
                             rows: receivers.map { receiver in
                                 [
-                                    "\(receiver.clientID)", "\(code: receiver.uri)",
+                                    "\(link: PagePath.consoleClients.appending(receiver.clientID), receiver.clientID)",
+                                    "\(code: receiver.uri)",
                                     waiting(receiver.waiting, LogoutReceiver.waitingMax),
                                     receiver.waitingSince.map { time($0) } ?? "",
                                     state(receiver.failingSince, WebhookProgress.name(ofLogoutsTo: receiver.clientID)),
@@ -61,13 +70,6 @@ extension ConsoleView {
                 ]),
             .section("Security events", streams(deliveries.streams)),
         ]
-        if deliveries.isFailing {
-            let retry = act(
-                .consoleDeliveries, "retry", label: "Try again now",
-                question: "Try everything that has failed at this node again, without waiting any longer?",
-                button: "Try again now", command: { _ in "sojourn webhook retry" }, making: { _ in Self.retry })
-            blocks.append(.acts([retry].compactMap(\.self)))
-        }
         return page(
             .deliveries, "Deliveries",
             lead: "What the server tells other programs. What fails is tried again, at longer and longer intervals.",

@@ -131,7 +131,7 @@ extension ConsoleView {
                 .choice(
                     "scope", label: "Scope",
                     AdminKey.Scope.allCases.map { (value: $0.rawValue, label: Self.label(of: $0)) }, chosen: "read"),
-                .text("expires_in", label: "Ends after", value: "90d", hint: "14d, 12h or seconds; empty: never."),
+                .duration("expires_in", label: "Ends after", value: "90d", hint: "Empty: never."),
             ], button: "Make the admin key",
             command: { body in
                 let scope = body["scope"]?.string.map { " --scope \($0)" } ?? ""

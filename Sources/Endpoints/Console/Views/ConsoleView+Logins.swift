@@ -81,7 +81,8 @@ extension ConsoleView {
 
     private func row(_ login: LoginSession) -> [ConsoleText] {
         [
-            "\(link: Self.path(ofLogin: login.id), Self.way(login.kind))", time(login.startedAt), "\(login.clientID)",
+            "\(link: Self.path(ofLogin: login.id), Self.beginning(login.kind))", time(login.startedAt),
+            "\(login.clientID)",
             state(login), outcome(login), from(login.request.remoteAddress),
             login.claim.map { "\(link: Self.path(ofSession: $0.sessionID), $0.deviceID)" } ?? "none yet",
         ]
@@ -133,16 +134,6 @@ extension ConsoleView {
                 } ?? "The session on \(link) is active.")
         }
         return sentences
-    }
-
-    private static func way(_ kind: LoginSession.Kind) -> String {
-        switch kind {
-        case .authorize: "on the login page"
-        case .device: "of a device"
-        case .backchannel: "of a backend"
-        case .app: "of the phone's app"
-        case .enrolment: "of a phone by an invitation"
-        }
     }
 
     private static func beginning(_ kind: LoginSession.Kind) -> String {

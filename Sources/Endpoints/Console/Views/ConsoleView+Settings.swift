@@ -4,23 +4,25 @@ internal import Pages
 internal import Sessions
 
 extension ConsoleView {
-    static let durationHint = "Write a duration as 14d, 12h, 90m or seconds."
-
     /// The settings, with a form, and what it would do.
+    ///
+    /// - Parameter notes: what stands beside fields, by their names.
     func settings(
-        _ settings: Settings, _ form: SettingsForm, _ preview: SettingsPreview?,
+        _ settings: Settings, _ form: SettingsForm, _ preview: SettingsPreview?, notes: [String: String] = [:],
         _ notice: (look: ConsoleLook, text: ConsoleText)? = nil
     ) -> ConsolePage {
         let maximum = policy.absoluteMaximum(beside: settings)
+        let mark = SettingsForm(settings.sessions).mark.field
         var blocks: [ConsoleBlock] = [
             .form(
                 ConsoleForm(
-                    .consoleSettings, fields: fields(form) + [.hidden("act", "preview")],
+                    .consoleSettings, fields: fields(form, notes) + [mark, .hidden("act", "preview")],
                     button: "What would happen?"))
         ]
         if let preview {
             blocks.append(
-                .section("What would happen", [.explanation(sentences(preview))] + change(form, instead: settings)))
+                .section(
+                    "What would happen", [.explanation(sentences(preview))] + change(form, instead: settings, mark)))
         }
         blocks.append(
             .section(
@@ -39,24 +41,20 @@ extension ConsoleView {
             notice: notice, blocks)
     }
 
-    private func fields(_ form: SettingsForm) -> [ConsoleField] {
-        func text(_ name: String, _ label: String, _ hint: String) -> ConsoleField {
-            .text(name, label: label, value: form.texts[name] ?? "", hint: hint)
+    private func fields(_ form: SettingsForm, _ notes: [String: String]) -> [ConsoleField] {
+        func duration(_ name: String, _ hint: String) -> ConsoleField {
+            .duration(name, label: SettingsForm.label(of: name), value: form.texts[name] ?? "", hint: hint)
+                .noted(notes[name])
         }
         return [
-            text(
-                "offline_session_idle", "Rolling window (offline_session_idle)",
-                "A session ends if the app does not refresh for so long."),
+            duration("offline_session_idle", "A session ends if the app does not refresh for so long."),
             .check(
-                SettingsForm.isLimited, label: "Sessions have a longest life (offline_session_max_limited)",
-                isOn: form.limitsMaximum),
-            text(
-                "offline_session_max", "Longest life (offline_session_max)",
-                "From the login, however often it is refreshed."),
-            text("refresh_after", "Refresh after (refresh_after)", "The age at which apps renew their access token."),
-            text(
-                "rotation_interval", "Rotation interval (rotation_interval)",
-                "For so long a new refresh token answers retries. 0: strict rotation."),
+                SettingsForm.isLimited, label: SettingsForm.label(of: SettingsForm.isLimited),
+                isOn: form.limitsMaximum
+            ).noted(notes[SettingsForm.isLimited]),
+            duration("offline_session_max", "From the login, however often it is refreshed."),
+            duration("refresh_after", "The age at which apps renew their access token."),
+            duration("rotation_interval", "For so long a new refresh token answers retries. 0: strict rotation."),
         ]
     }
 
@@ -77,10 +75,11 @@ extension ConsoleView {
         ]
     }
 
-    private func change(_ form: SettingsForm, instead settings: Settings) -> [ConsoleBlock] {
-        guard let call = form.call else { return [] }
-        let hidden = form.texts.sorted { $0.key < $1.key }.map { ConsoleField.hidden($0.key, $0.value) }
-        let box: [ConsoleField] = form.limitsMaximum ? [.hidden(SettingsForm.isLimited, "1")] : []
+    private func change(_ form: SettingsForm, instead settings: Settings, _ mark: ConsoleField) -> [ConsoleBlock] {
+        guard let call = try? form.call() else { return [] }
+        let hidden = SettingsForm.names.compactMap { name in
+            form.texts[name].map { ConsoleField.hidden(name, $0) }
+        }
         let options = SettingsForm.durations.map { name in
             let duration = Duration.seconds(call.body?[name]?.integer ?? 0)
             return " --\(name.replacing("_", with: "-")) \(Self.short(duration))"
@@ -88,11 +87,23 @@ extension ConsoleView {
         let limited = form.limitsMaximum
         let act = act(
             .consoleSettings, "change", label: "Change the settings",
-            question: "Change the settings of all clients and sessions to these values?",
-            fields: hidden + box + [SettingsForm(settings.sessions).mark.field],
+            question: """
+                Change the settings of all clients and sessions? \
+                \(.joined(differences(form, SettingsForm(settings.sessions)), by: " · "))
+                """,
+            fields: hidden + [mark],
             button: "Change the settings", isDestructive: true,
             command: { _ in "sojourn settings set\(options.joined()) --offline-session-max-limited \(limited) --yes" },
             making: { _ in call })
         return [.acts([act].compactMap(\.self))]
+    }
+
+    /// `offline_session_idle: 14d → 30d`, for each setting that would change.
+    private func differences(_ form: SettingsForm, _ stored: SettingsForm) -> [ConsoleText] {
+        let changes = SettingsForm.names.filter { (try? form.value(of: $0)) != (try? stored.value(of: $0)) }
+        if changes.isEmpty { return ["These are the values of today."] }
+        return changes.map { name in
+            "\(code: name): \(stored.words(of: name)) → \(name: form.words(of: name))"
+        }
     }
 }

@@ -56,8 +56,8 @@ struct ConsoleView: Sendable {
         }
     }
 
-    /// The page for a key that may not do that.
-    func refusal(_ scope: AdminKey.Scope) -> ConsolePage {
+    /// The page for a key that may not do that, with what was typed.
+    func refusal(_ scope: AdminKey.Scope, _ typed: TypedForm? = nil) -> ConsolePage {
         // A key that may not look at all is none for the console.
         let needed = AdminKey.Scope.allCases.first { $0.includes(scope) && $0.includes(.read) } ?? scope
         return page(
@@ -68,11 +68,13 @@ struct ConsoleView: Sendable {
                 This needs an admin key with the scope \(code: needed.rawValue); yours has \
                 \(code: stay.key.scope.rawValue). Nothing has happened.
                 """
-            ), [.text("\(link: .console, "Back to the console")")])
+            ), [typed?.shown, .text("\(link: .console, "Back to the console")")].compactMap(\.self))
     }
 
-    /// The page of an error.
-    static func errorPage(_ problem: Problem, requestID: String) -> ConsolePage {
+    /// The page of an error, with the form that has met it.
+    static func errorPage(
+        _ problem: Problem, requestID: String, typed: TypedForm? = nil, _ form: FormState? = nil
+    ) -> ConsolePage {
         let title: String =
             switch problem.httpStatus.code {
             case 404: "Not here"
@@ -82,8 +84,8 @@ struct ConsoleView: Sendable {
             default: "Not now"
             }
         return ConsolePage(
-            header: nil, form: nil, tab: nil, title: title, notice: (.bad, "\(sentence: problem.detail)"),
-            blocks: [
+            header: nil, form: form, tab: nil, title: title, notice: (.bad, "\(sentence: problem.detail)"),
+            blocks: (typed?.blocks ?? []) + [
                 .text("The request is \(code: requestID) in the log of the server."),
                 .text("\(link: .console, "To the console")"),
             ])

@@ -24,6 +24,9 @@ from served import KEY
 PASSWORD = "correct horse battery"
 HOSTILE = "\"><script>window.pwned=1</script><img src=x onerror=window.pwned=1>'\u202eevil"
 LONG = "x" * 100 + "<\"&"
+KEYS = json.dumps({"keys": [{
+    "kty": "EC", "crv": "P-256", "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
+    "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]})
 
 # The package wraps axe-core for another driver; only the file is used.
 package = importlib.util.find_spec("axe_playwright_python").submodule_search_locations[0]
@@ -317,7 +320,7 @@ def a_client_is_made_and_tested():
     by("input[name=client_id]").send_keys("shop")
     assert by("textarea[name=redirect_uris]").get_attribute("value") == ""
     by("textarea[name=redirect_uris]").send_keys("com.example.app:/callback")
-    click(button("Show the call"))
+    click(button("Show the commands"))
     assert "Nothing has happened yet" in text() and "/admin/v1/clients" in text()
     click(button("Make the client"))
     assert driver.current_url.split("?")[0].endswith("/console/clients/shop"), text()
@@ -363,13 +366,13 @@ def a_login_with_a_phone_is_seen_and_ended():
     form("/oauth/token", grant_type=grant, client_id="tv", device_code=secret, device_id="tv-1")
     visit("/console/logins")
     assert "logged in" in text() and "fairphone" in text() and "ACTIVE" not in text(), text()
-    click(driver.find_element(By.LINK_TEXT, "of a device"))
+    click(driver.find_element(By.LINK_TEXT, "A device"))
     assert "Fairphone 5" in text() and "The device is logged in." in text(), text()
     picture("console-login")
     click(driver.find_element(By.LINK_TEXT, "ada"))
     assert "↳" in text(), text()
     click(driver.find_element(By.LINK_TEXT, "Logins with a phone"))
-    click(driver.find_element(By.LINK_TEXT, "of a device"))
+    click(driver.find_element(By.LINK_TEXT, "A device"))
     press(by("details.act summary"))
     assert f"sojourn login end {login}" in text()
     click(button("End this login"))
@@ -401,6 +404,19 @@ def printed(label, **typed):
         one = act(label)
     codes = [code.get_attribute("textContent") for code in one.find_elements(By.CSS_SELECTOR, "pre code")]
     assert len(codes) == 2 and codes[0].startswith(("curl ", "for id in")) and "sojourn " in codes[1], codes
+    return codes
+
+
+def typed(**fields):
+    """The commands of the form of a client, that of curl and that of the program, with what is typed into it."""
+    for name, value in fields.items():
+        field = by(f"[name={name}]")
+        field.clear()
+        field.send_keys(value)
+    click(button("Show the commands"))
+    codes = driver.find_elements(By.XPATH, "//section[h2='The same by hand']//pre/code")
+    codes = [code.get_attribute("textContent") for code in codes]
+    assert len(codes) == 2 and codes[0].startswith("curl ") and "sojourn client " in codes[1], codes
     return codes
 
 
@@ -466,6 +482,16 @@ def what_is_printed_does_the_same():
         assert "Secret before it" in text(), text()
         server.shell(printed("Delete this client")[number])
         assert client not in [one["client_id"] for one in server.admin("/clients")["items"]]
+        # Keys of a client come on the standard input of the command.
+        visit("/console/new-client?preset=fapi")
+        server.shell(typed(client_id="-keys", client_name=note, redirect_uris="https://a.example/cb", jwks=KEYS)[number])
+        made = server.admin("/clients/-keys")
+        assert (made["client_name"], made["jwks"]["keys"][0]["kty"], made["dpop"]) == (note, "EC", "required"), made
+        visit("/console/clients/-keys")
+        server.shell(typed(client_name="", redirect_uris="https://a.example/1 https://a.example/2")[number])
+        changed = server.admin("/clients/-keys")
+        assert "client_name" not in changed and len(changed["redirect_uris"]) == 2 and changed["jwks"] == made["jwks"], changed
+        server.admin("/clients/-keys", method="DELETE")
         visit("/console/keys")
         assert "sja_" in server.shell(printed("New admin key", name=note, scope="support", expires_in="2h")[number])
         key = next(one for one in server.admin("/admin-keys")["items"] if one["name"] == note)

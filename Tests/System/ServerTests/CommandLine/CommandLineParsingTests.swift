@@ -1,3 +1,4 @@
+import Endpoints
 import JSON
 import Testing
 
@@ -110,7 +111,7 @@ struct CommandLineParsingTests {
             ("", nil), ("d", nil), ("-1", nil), ("1.5h", nil), ("1 d", nil), ("1y", nil), ("99999999999999999999", nil),
             ("9223372036854775807d", nil), ("+1", nil), ("１", nil),
         ] as [(String, Int64?)])
-    func durations(text: String, seconds: Int64?) { #expect(Formatting.seconds(text) == seconds) }
+    func durations(text: String, seconds: Int64?) { #expect(DurationText.seconds(text) == seconds) }
 
     @Test(
         "spans are said in the largest unit that fits",

@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 import Locks
 import Sessions
 import Testing
@@ -70,7 +71,7 @@ import Testing
             var shown = await browser.get(path)
             if page == .settings {
                 var wish = shown.fields
-                (wish["act"], wish["refresh_after"], wish["rotation_interval"]) = ("preview", "2h", "90")
+                (wish["act"], wish["refresh_after"], wish["rotation_interval"]) = ("preview", "2h", "90s")
                 shown = try await browser.act(shown, path, wish)
             }
             #expect(shown.status == 200, "\(shown.text)")
@@ -225,6 +226,49 @@ import Testing
             #expect(asked.words.contains("sojourn client update --rotate-secret --secret-overlap 7d -- --help"))
             #expect(await browser.get("/console/clients/mobile").words.contains("sojourn client delete --yes mobile"))
         }
+    }
+
+    @Test(
+        "each of both commands of a client's form does what the form does",
+        arguments: ClientForm.presets.map(\.name) + ["change", "clear"])
+    func aClientHasBothCommands(_ kind: String) async throws {
+        let preset = ClientForm.presets.first { $0.name == kind }
+        var clients: [String] = []
+        for isForm in [true, false] {
+            try await ConsoleBrowser.with { browser, stage in
+                let path = preset == nil ? "/console/clients/mobile" : "/console/new-client"
+                let page = await browser.get(preset == nil ? path : "\(path)?preset=\(kind)")
+                var form = page.fields(after: "class=\"editor\"").merging(preset?.examples ?? [:]) { $1 }
+                if kind == "fapi" { form["jwks"] = ConsoleOperationTests.keys }
+                if preset != nil { form["client_id"] = "mine" }
+                (form["client_name"], form["offline_session_idle"]) = ("Anna's \"shop\" $(id)", "20d")
+                form["grant_types.password"] = "1"
+                (form["login_methods.passkey"], form["stay_logged_in"]) = ("1", nil)
+                if kind == "clear" {
+                    (form["client_name"], form["scope"], form["grant_types.refresh_token"]) = ("", "", nil)
+                }
+                form["act"] = isForm ? "change" : "preview"
+                let answer = try await browser.act(page, path, form)
+                if isForm {
+                    #expect([200, 303].contains(answer.status), "\(answer.words)")
+                } else {
+                    #expect(answer.status == 200 && answer.words.contains("Either command does what the form does"))
+                    let section = try #require(answer.text.firstRange(of: "The same by hand</h2>"))
+                    let rest = Answer(Response(.ok, "text/html", Array(answer.text[section.upperBound...].utf8)))
+                    let printed = Array(rest.printed.prefix(2))
+                    let curl = try PrintedCommand(#require(printed.first))
+                    var body = try StrictJSON.object(Array(#require(curl.words.last).utf8))
+                    #expect((200..<300).contains(try await curl.run(stage).status), "\(printed)")
+                    body["client_id"] = nil
+                    let line = ClientOption.command(
+                        preset == nil ? "update" : "create", preset == nil ? "mobile" : "mine", body)
+                    #expect(line != nil && printed.last == line)
+                }
+                let id = preset == nil ? "mobile" : "mine"
+                clients.append(await stage.admin(.get, "/admin/v1/clients/\(id)").text)
+            }
+        }
+        #expect(clients[0] == clients[1] && clients[0].contains("1728000"))
     }
 
     /// A part of a command does something else, and a character that no browser shows cannot be copied.
