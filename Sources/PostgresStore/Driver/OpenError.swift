@@ -45,11 +45,14 @@ extension PostgresStore {
             return ""
         }
 
+        /// The text with its end: some messages of libpq end with a question.
+        private static func sentence(_ text: String) -> String { text.hasSuffix("?") ? text : text + "." }
+
         /// A sentence that says what is wrong and what to do.
         public var description: String {
             switch self {
             case .unreachable(let reason):
-                "The PostgreSQL database cannot be reached: \(reason)\(Self.advice(reason))."
+                "The PostgreSQL database cannot be reached: \(Self.sentence(reason + Self.advice(reason)))"
             case .notDurable(let setting):
                 "The PostgreSQL server acknowledges changes that a crash can take back (\(setting) is off). Turn it on, for "
                     + "this database at least (ALTER DATABASE … SET), or people will be logged out by a crash."

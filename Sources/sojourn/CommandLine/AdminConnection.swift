@@ -16,6 +16,10 @@ struct AdminConnection {
         case here(Application, Endpoints)
     }
 
+    /// The advice after a failure for which no server or database was found.
+    private static let advice =
+        "start 'sojourn serve', or name the server's database with --config, --database or SOJOURN_DATABASE_URL"
+
     private let place: Place
 
     /// Connects to the server, or opens the database.
@@ -44,6 +48,17 @@ struct AdminConnection {
         }
     }
 
+    /// The failure of a command that needs a running server. The socket of a server with PostgreSQL has a relative path.
+    static func noServer(_ configuration: ServerConfiguration) -> Failure {
+        let socket = configuration.database.socketPath
+        return Failure(
+            .unavailable,
+            configuration.database.isFile
+                ? "no server runs on the database \(configuration.database.path); \(advice)"
+                : "no server answers on the admin socket \(socket); run this on a server's machine, in its working directory"
+        )
+    }
+
     /// Opens the database in this process, which runs missing migrations; a notice on standard error reports that.
     static func application(_ configuration: ServerConfiguration, mustExist: Bool) async throws(Failure) -> Application
     {
@@ -51,8 +66,7 @@ struct AdminConnection {
         guard !mustExist || !configuration.database.isFile || FileManager.default.fileExists(atPath: database) else {
             throw Failure(
                 .unavailable,
-                "no server runs here and there is no database \(database); start 'sojourn serve', or name the database "
-                    + "with --database or --config")
+                "no server runs here and there is no database \(database); \(advice)")
         }
         // Only warnings are logged, because the answer of the command contains everything else.
         let log = ServerConfiguration.Log(level: .warning, format: .text)

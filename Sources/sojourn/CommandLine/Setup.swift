@@ -40,14 +40,17 @@ enum Setup {
         } catch { throw Failure(.failed, error.lines) }
     }
 
-    /// The file of `--config`, else of `SOJOURN_CONFIG`, else `sojourn.json5` in the current folder; nil if that is missing.
-    private static func file(_ arguments: Arguments) throws(Failure) -> (name: String, text: [UInt8])? {
+    /// The path of `--config`, else of `SOJOURN_CONFIG`, else `sojourn.json5` in the current folder; nil if that is missing.
+    static func path(_ arguments: Arguments) -> String? {
         let variable = environment[ServerConfiguration.SpecialVariable.config.rawValue].flatMap {
             $0.isEmpty ? nil : $0
         }
-        let named = arguments.value("--config") ?? variable
-        let name = named ?? "sojourn.json5"
-        if named == nil, !FileManager.default.fileExists(atPath: name) { return nil }
+        if let named = arguments.value("--config") ?? variable { return named }
+        return FileManager.default.fileExists(atPath: "sojourn.json5") ? "sojourn.json5" : nil
+    }
+
+    private static func file(_ arguments: Arguments) throws(Failure) -> (name: String, text: [UInt8])? {
+        guard let name = path(arguments) else { return nil }
         do {
             return (name, Array(try Data(contentsOf: URL(filePath: name))))
         } catch {

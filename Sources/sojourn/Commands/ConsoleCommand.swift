@@ -24,7 +24,7 @@ enum ConsoleCommand {
     ) { (arguments) async throws(Failure) in
         let configuration = try Setup.configuration(arguments)
         guard let connection = try AdminConnection.server(configuration) else {
-            throw Failure(.unavailable, "no server runs on the database \(configuration.database.path)")
+            throw AdminConnection.noServer(configuration)
         }
         let name = arguments.value("--name") ?? Setup.environment["USER"].map { "console of \($0)" }
         var body: [String: JSONValue] = [:]

@@ -15,7 +15,10 @@ enum DoctorCommand {
     ) { (arguments) async throws(Failure) in
         let findings: [Finding]
         do throws(Failure) {
-            findings = await DoctorCheck(try Setup.configuration(arguments), environment: Setup.environment).run()
+            let configuration = try Setup.configuration(arguments)
+            findings =
+                [Finding(.ok, "file", Setup.path(arguments) ?? "none: --config or SOJOURN_CONFIG names one")]
+                + (await DoctorCheck(configuration, environment: Setup.environment).run())
         } catch { findings = error.lines.map { Finding(.fail, "configuration", $0) } }
         if arguments.isJSON {
             let list = findings.map { finding in

@@ -158,7 +158,7 @@ enum UserCommands {
         send: { connection, arguments async throws(Failure) in
             try await connection.send(.post, ["users", reference(arguments.operands[0]), "unlock"])
         },
-        show: { user, _ in "passwords of \(user["username"]?.cell ?? "") are taken again" })
+        show: { user, _ in "the delays and the lock of \(user["username"]?.cell ?? "") are lifted" })
 
     static let revoke = Command.admin(
         ["user", "revoke"], "Ends every session of a user, on all devices.", operands: ["USER"],

@@ -53,7 +53,18 @@ struct CommandLineTests {
 
     @Test("without a server and without a database, admin commands say so, and make none")
     func nothingThere() async throws {
-        try await expect("user list", exits: 5, errors: "there is no database sojourn.sqlite")
+        let advice =
+            "start 'sojourn serve', or name the server's database with --config, --database or SOJOURN_DATABASE_URL"
+        try await expect("user list", exits: 5, errors: "there is no database sojourn.sqlite; \(advice)")
+        try await expect("console", exits: 5, errors: "no server runs on the database sojourn.sqlite; \(advice)")
+        var elsewhere = program
+        elsewhere.environment["SOJOURN_DATABASE_URL"] = "postgres://sojourn@127.0.0.1:1/sojourn"
+        let refused = try await elsewhere.run(["user", "list"])
+        #expect(refused.errors.hasSuffix("connections?\n"), "\(refused)")
+        let console = try await elsewhere.run(["console"])
+        #expect(console.status == 5)
+        #expect(
+            console.errors.contains("no server answers on the admin socket sojourn.sock; run this on"), "\(console)")
         #expect(!folder.exists("sojourn.sqlite"))
         try await expect("health --url http://127.0.0.1:1", exits: 5, errors: "nothing answers")
         try await expect("health --url example.org", exits: 2, errors: "--url must be like")
@@ -148,6 +159,10 @@ struct CommandLineTests {
         try await expect("key list", exits: 0, output: "ES256  signs now")
         try await expect("user delete bob", exits: 0, output: "user bob is deleted")
         try await expect("doctor", exits: 0, output: "ok    root key")
+        try await expect(
+            "doctor", exits: 0, output: "ok    file             none: --config or SOJOURN_CONFIG names one\n")
+        folder.write("other.json5", "{}")
+        try await expect("doctor --config other.json5", exits: 0, output: "ok    file             other.json5\n")
     }
 
     @Test("admin commands work without a server")
