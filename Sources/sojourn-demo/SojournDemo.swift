@@ -39,11 +39,11 @@ enum SojournDemo {
     /// Where to go on.
     private static let next = """
 
-        What next? Start a server of your own, in an empty folder or here:
-           swift run -c release sojourn serve                 at http://127.0.0.1:8080, for admins at 8081
-           swift run -c release sojourn user create anna      in a second terminal
+        What next? Start a server of your own, here, at the top of the repository:
+           swift run -c release sojourn serve                 at http://127.0.0.1:8080, for admins at 127.0.0.1:8081
+           swift run -c release sojourn user create anna      in a second terminal: it asks for a password
            swift run -c release sojourn console               prints a link to the console, for a browser
-        Then read on in Sources/sojourn/Sojourn.docc:
+        It keeps its data beside the file sojourn.sqlite. Then read on in Sources/sojourn/Sojourn.docc:
            Apps/GettingStarted.md     log in, refresh and log out with curl
            Apps/SwiftSDK.md           the same in an app, in ten lines
            Apps/WebApplications.md    a web application with the login page
