@@ -140,6 +140,8 @@ struct AdminConnection {
         let detail = problem["detail"]?.string ?? "the server answered \(status)"
         let line = problem["code"]?.string.map { "\(detail) (\($0))" } ?? detail
         return switch status {
+        case 404 where detail == "There is no such user.":
+            Failure(.notFound, [line, "'sojourn user list TEXT' finds users by a part of name, address or number"])
         case 404: Failure(.notFound, line)
         case 429, 503: Failure(.unavailable, line)
         case 400..<500: Failure(.refused, line)

@@ -1,3 +1,4 @@
+import Configuration
 import Endpoints
 import FoundationEssentials
 import Repository
@@ -98,6 +99,28 @@ struct ManualCommandTests {
             guard !words.isEmpty, case .failure(let failure) = Self.outcome(words) else { continue }
             #expect(failure.lines.first?.hasSuffix(" is missing") == true, "\(line.place): \(words): \(failure.lines)")
         }
+    }
+
+    /// Pages and lines about the build and the tests have variables of their own.
+    @Test("each variable in the manual is one that the server or the test kit reads") func variables() throws {
+        let testKit = ["SOJOURN_BINARY", "SOJOURN_URL", "SOJOURN_ADMIN_URL"]
+        let known = Set(
+            ConfigurationKey.all.map(\.variable) + ServerConfiguration.SpecialVariable.allCases.map(\.rawValue)
+                + testKit)
+        let secrets = ["SOJOURN_CLIENT_SECRET_", "SOJOURN_WEBHOOK_SECRET_"]
+        var count = 0
+        for page in try Self.pages() where !page.contains("/Internals/") {
+            let bytes = try #require(FileManager.default.contents(atPath: Repository.path(page)))
+            let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").filter {
+                !$0.contains("--filter")
+            }
+            for match in lines.flatMap({ $0.matches(of: #/SOJOURN_[A-Z_0-9]+/#) }) {
+                let name = String(match.output)
+                #expect(known.contains(name) || secrets.contains { name.hasPrefix($0) }, "\(page): \(name)")
+                count += 1
+            }
+        }
+        #expect(count > 30)
     }
 
     @Test("a text for a shell is taken apart as a shell does") func shell() {

@@ -85,7 +85,8 @@ struct CommandLineTests {
         try await expect("user create bob --no-password", exits: 0)
         try await expect("user list", exits: 0, output: "ada@example.org")
         try await expect("user list example.org --json", exits: 0, output: "\"username\" : \"ada\"")
-        try await expect("user show eve", exits: 3, errors: "no such user")
+        try await expect(
+            "user show eve", exits: 3, errors: "no such user. (not_found)\nsojourn: 'sojourn user list TEXT' finds")
         try await expect("user update ada --name Ada --offline-session-max 30d", exits: 0, output: "30 days (2592000)")
         try await expect(
             "user update bob --offline-session-max inherit", exits: 0, output: "offline_session_max  inherited")
@@ -144,7 +145,7 @@ struct CommandLineTests {
         try await expect("event list --json --limit 200", exits: 0, output: "\"event\" : \"client_created\"")
         try await expect("event list --limit 1", exits: 0, output: "there is more: --cursor")
         try await expect("event list --user ada", exits: 0, output: "user_created")
-        try await expect("event list --user eve", exits: 3, errors: "no such user")
+        try await expect("event list --user eve", exits: 3, errors: "'sojourn user list TEXT' finds")
         try await expect("event list --session 0", exits: 4, errors: "must be the id of a session")
         try await expect("client delete tv", exits: 0)
         try await expect("settings set --offline-session-idle 21d", exits: 0, output: "21 days (1814400)")
