@@ -4,8 +4,11 @@ public import Sessions
 public enum EventColumns {
     /// The columns in the order of `read`, without the event's number.
     public static let all = Columns(
-        "kind", "occurred_at", "actor", "user_id", "session_id", "client_id", "device_id", "token_id",
-        "token_epoch", "reason", "remote_address", "request_id", "revokes", "revoked_at", "revoked_until")
+        "kind", "occurred_at", "actor", "user_id", "session_id", "client_id", "device_id", "device_name",
+        "token_id", "token_epoch", "reason", "remote_address", "request_id", "revokes", "revoked_at", "revoked_until")
+
+    /// The SQL condition for events with a reason that has values of the user.
+    public static let hasValues = "kind IN (\(list([.emailChanged, .userChanged])))"
 
     /// The SQL condition for events that `ImportLedger` records and that belong to no user.
     public static let isGeneral = "kind IN (\(list(ImportLedger.generalKinds)))"
@@ -30,14 +33,14 @@ public enum EventColumns {
         let userID = try row.optional { (row) throws(CorruptRow) -> Identifier<User> in try row.identifier() }
         let sessionID = try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in try row.identifier() }
         let clientID = row.optionalText()
-        let deviceID = row.optionalText()
+        let (deviceID, deviceName) = (row.optionalText(), row.optionalText())
         let tokenID = row.optionalText()
         let tokenEpoch = row.optional { row in row.integer() }
         let reason = row.optionalText()
         let origin = Origin(actor: actor, remoteAddress: row.optionalText(), requestID: row.optionalText())
         var event = AuditEvent(
             kind, at: at, by: origin, userID: userID, sessionID: sessionID, clientID: clientID, deviceID: deviceID,
-            reason: reason)
+            deviceName: deviceName, reason: reason)
         (event.tokenID, event.tokenEpoch) = (tokenID, tokenEpoch)
         let revokes = try row.optional { (row) throws(CorruptRow) in try row.word(as: Revocation.Kind.self) }
         let (since, until) = (row.optional { row in row.instant() }, row.optional { row in row.instant() })
@@ -55,6 +58,7 @@ public enum EventColumns {
         row.add(event.sessionID)
         row.add(event.clientID)
         row.add(event.deviceID)
+        row.add(event.deviceName)
         row.add(event.tokenID)
         row.add(event.tokenEpoch)
         row.add(event.reason)

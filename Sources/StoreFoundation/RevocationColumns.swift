@@ -38,8 +38,12 @@ public enum RevocationColumns {
 }
 
 extension EndedSession {
+    /// The columns in the order of `init`.
+    public static let columns = "id, client_id, device_id, coalesce(device_name, device_platform) AS device_name"
+
     /// Reads the id, the client and the device of a session.
     public init(_ row: inout some StoredRow) throws(CorruptRow) {
-        self.init(id: try row.identifier(), clientID: row.text(), deviceID: row.text())
+        self.init(
+            id: try row.identifier(), clientID: row.text(), deviceID: row.text(), deviceName: row.optionalText())
     }
 }

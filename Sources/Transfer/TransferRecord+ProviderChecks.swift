@@ -47,12 +47,16 @@ extension PIN {
     init(_ line: inout TransferLine) throws(LineProblem) {
         let (hash, wrong) = (try line.bytes("mac_sha256"), try line.integer("wrong_pins"))
         guard hash.count == MAC.byteCount else { throw LineProblem("'mac_sha256' must have 32 bytes") }
+        let replaced = try line.optionalBytes("replaced_mac_sha256")
+        guard replaced?.count ?? MAC.byteCount == MAC.byteCount else {
+            throw LineProblem("'replaced_mac_sha256' must have 32 bytes")
+        }
         guard (0...Int64(Self.wrongMax)).contains(wrong) else {
             throw LineProblem("'wrong_pins' must be a number from 0 to \(Self.wrongMax)")
         }
         self.init(
             sessionID: try line.identifier("session_id"), userID: try line.identifier("user_id"), macHash: hash,
-            wrongCount: Int(wrong), createdAt: try line.instant("created_at"),
+            replacing: replaced, wrongCount: Int(wrong), createdAt: try line.instant("created_at"),
             changedAt: try line.instant("changed_at"))
     }
 
@@ -62,6 +66,7 @@ extension PIN {
         members.add("session_id", sessionID.description)
         members.add("user_id", userID.description)
         members.add("mac_sha256", bytes: macHash)
+        members.add("replaced_mac_sha256", bytes: replacedMACHash)
         members.add("wrong_pins", Int64(wrongCount))
         members.add("created_at", createdAt)
         members.add("changed_at", changedAt)

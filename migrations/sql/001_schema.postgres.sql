@@ -133,6 +133,9 @@ CREATE INDEX users_anonymous ON users (id) WHERE anonymous;
 -- Finds the users whose verified address an identity provider proves.
 CREATE INDEX users_verified_email ON users (verified_email_key) WHERE verified_email_key IS NOT NULL;
 
+-- Finds the users with a telephone number.
+CREATE INDEX users_phone_number ON users (phone_number) WHERE phone_number IS NOT NULL;
+
 -- Where the names, addresses and passwords of users come from: 'admin', 'import', 'proof' (of the mailbox), 'provider',
 -- 'invitation' or 'user'. Logins by a proven address and by
 -- a phone read it, and no refresh does.
@@ -256,6 +259,7 @@ CREATE TABLE pins (
     session_id uuid PRIMARY KEY, -- of the phone
     user_id uuid NOT NULL,
     mac_hash bytea NOT NULL, -- SHA-256 of the MAC of the PIN, by a secret of the device
+    replaced_mac_hash bytea, -- of the PIN by which this one was set; null: it was set by another proof
     wrong_pins bigint NOT NULL, -- since the last right factor, at all logins together; three lock the PIN
     created_at bigint NOT NULL,
     changed_at bigint NOT NULL
@@ -405,6 +409,7 @@ CREATE TABLE audit_events (
     session_id uuid,
     client_id text,
     device_id text,
+    device_name text, -- then, or else its platform; it is erased with the user
     token_id text, -- `jti` of a token that a client got for itself
     token_epoch bigint, -- tokens that clients got for themselves in an earlier epoch are over
     reason text,

@@ -123,6 +123,9 @@ CREATE INDEX users_anonymous ON users (id) WHERE anonymous = 1;
 -- Finds the users whose verified address an identity provider proves.
 CREATE INDEX users_verified_email ON users (verified_email_key) WHERE verified_email_key IS NOT NULL;
 
+-- Finds the users with a telephone number.
+CREATE INDEX users_phone_number ON users (phone_number) WHERE phone_number IS NOT NULL;
+
 -- Where the names, addresses and passwords of users come from: 'admin', 'import', 'proof' (of the mailbox), 'provider',
 -- 'invitation' or 'user'. Logins by a proven address and by
 -- a phone read it, and no refresh does.
@@ -250,6 +253,7 @@ CREATE TABLE pins (
     session_id BLOB PRIMARY KEY, -- of the phone
     user_id BLOB NOT NULL,
     mac_hash BLOB NOT NULL, -- SHA-256 of the MAC of the PIN, by a secret of the device
+    replaced_mac_hash BLOB, -- of the PIN by which this one was set; null: it was set by another proof
     wrong_pins INTEGER NOT NULL, -- since the last right factor, at all logins together; three lock the PIN
     created_at INTEGER NOT NULL,
     changed_at INTEGER NOT NULL
@@ -400,6 +404,7 @@ CREATE TABLE audit_events (
     session_id BLOB,
     client_id TEXT,
     device_id TEXT,
+    device_name TEXT, -- then, or else its platform; it is erased with the user
     token_id TEXT, -- `jti` of a token that a client got for itself
     token_epoch INTEGER, -- tokens that clients got for themselves in an earlier epoch are over
     reason TEXT,

@@ -29,8 +29,6 @@ extension Endpoints {
     ) async throws(ServiceError) -> (entries: [ActivityEntry], next: Int64?) {
         let sessions = try await services.accounts.latestSessions(of: user.id, limit: 500)
         let byID = Dictionary(sessions.map { ($0.id, $0) }) { first, _ in first }
-        // A session is forgotten before its events are. Its device is known as long as it has another session.
-        let devices = Dictionary(sessions.map { ($0.device.row, $0.device) }) { first, _ in first }
         let clients = try await services.administration.clients()
         let names = Dictionary(clients.map { ($0.id, $0.name ?? $0.id) }) { first, _ in first }
         var (entries, cursor) = ([ActivityEntry](), cursor)
@@ -39,8 +37,7 @@ extension Endpoints {
             for recorded in events {
                 let event = recorded.event
                 let session = event.sessionID.flatMap { byID[$0] }
-                let device = session?.device ?? event.deviceID.flatMap { devices[Device(id: $0).row] }
-                if let entry = entry(event, session, device, names, language) { entries.append(entry) }
+                if let entry = entry(event, session, names, language) { entries.append(entry) }
                 cursor = recorded.id
                 if entries.count == Self.entriesMax { return (entries, cursor) }
             }
@@ -50,12 +47,12 @@ extension Endpoints {
     }
 
     private func entry(
-        _ event: AuditEvent, _ session: Session?, _ device: Device?, _ clientNames: [String: String],
-        _ language: PageLanguage
+        _ event: AuditEvent, _ session: Session?, _ clientNames: [String: String], _ language: PageLanguage
     ) -> ActivityEntry? {
         guard let what = ActivityEvent(event, session) else { return nil }
         return ActivityEntry(
-            what, at: event.at.secondsSinceEpoch, device: device?.shownName,
+            what, at: event.at.secondsSinceEpoch,
+            device: event.deviceName.map { Device.shownName(of: $0) } ?? session?.device.shownName,
             app: event.clientID.map { clientNames[$0] ?? $0 },
             place: event.actor == Origin.userActor ? event.remoteAddress.flatMap { placeName($0, in: language) } : nil)
     }
@@ -71,7 +68,9 @@ extension ActivityEvent {
         case .sessionStarted, .sessionContinued: self = .signedIn(session?.signInMethod ?? .unknown)
         case .sessionEnded: self = .ended(EndReason(wire: reason))
         case .refreshTokenMisused: self = .tokenMisused
-        case .loginFailed: self = reason.hasPrefix("wrong_password") ? .signInFailed : .signInRefused
+        case .loginFailed where reason.hasPrefix("wrong_password"): self = .signInFailed
+        case .loginFailed where reason == PIN.wrongReason: self = .pinFailed
+        case .loginFailed: self = .signInRefused
         case .loginRefused: self = .signInRefused
         case .loginAborted: self = .signInAborted
         case .loginReported: self = .ended(.notMe)

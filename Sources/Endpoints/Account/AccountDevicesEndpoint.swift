@@ -72,20 +72,24 @@ extension Endpoints {
         let living = try await services.accounts.livingSessions(of: stay.user.id)
         let addresses = try await addresses(of: stay.user.id)
         let current = stay.visit.session.id
-        let others = living.filter { $0.session.id != current }.sorted { $0.session.renewedAt > $1.session.renewedAt }
-        let all = DeviceRow.sorted(DeviceRow.list([stay.visit.record] + others))
+        // The store sorts them: the last used first.
+        let others = living.filter { $0.session.id != current }
+        let tree = DeviceRow.families(of: DeviceRow.list([stay.visit.record] + others))
+        let all = DeviceRow.sorted(tree)
         let count = (all.count + Self.devicesMax - 1) / Self.devicesMax
         let query = AuthorizationParameters((try? stay.call.request.queryItems()) ?? [])
         let number = min(max(1, query["page"].flatMap { Int($0) } ?? 1), count)
         let shown = Array(all.dropFirst((number - 1) * Self.devicesMax).prefix(Self.devicesMax))
         let rest = all.count - number * Self.devicesMax
-        let names = Dictionary(all.map { ($0.id, $0.record.session.device.shownName) }) { first, _ in first }
-        let families = DeviceRow.families(of: shown)
+        let families = shown.count == all.count ? tree : DeviceRow.families(of: shown)
+        func name(of id: Identifier<Session>) -> String? {
+            all.first { $0.id == id }?.record.session.device.shownName
+        }
         func devices(under parent: Identifier<Session>?) -> [AccountDevice] {
             (families[parent] ?? []).map { row in
                 let place = addresses[row.id].flatMap { placeName($0, in: stay.language) }
                 var shown = device(row, stay, place: place, devices(under: row.id))
-                if parent == nil { shown.phone = row.record.session.phoneID.flatMap { names[$0] ?? nil } }
+                if parent == nil { shown.phone = row.record.session.phoneID.flatMap(name) }
                 return shown
             }
         }
@@ -103,16 +107,17 @@ extension Endpoints {
         let (session, isThis) = (record.session, record.session.id == stay.visit.session.id)
         let lifetimes = context.policy.lifetimes(
             settings: record.settings, client: record.client, user: record.user)
-        let sessions = row.records.map(\.session)
-        let idleEnd =
-            isThis ? context.clock.now + stay.visit.idle : sessions.map(lifetimes.idleEnd).max() ?? session.startedAt
-        let finalEnd = sessions.map(lifetimes.finalEnd).max() ?? session.startedAt
+        // Nearly every row has one session.
+        func latest(_ time: (Session) -> Instant) -> Instant {
+            row.records.dropFirst().reduce(time(session)) { max($0, time($1.session)) }
+        }
+        let idleEnd = isThis ? context.clock.now + stay.visit.idle : latest(lifetimes.idleEnd)
+        let startedAt = row.records.dropFirst().reduce(session.startedAt) { min($0, $1.session.startedAt) }
         return AccountDevice(
             session: session.id.description, name: session.device.shownName,
             app: record.client?.name ?? session.clientID, place: place,
-            signedInAt: (sessions.map(\.startedAt).min() ?? session.startedAt).secondsSinceEpoch,
-            lastSeenAt: (sessions.map(\.renewedAt).max() ?? session.renewedAt).secondsSinceEpoch,
-            idleEnd: idleEnd.secondsSinceEpoch, end: finalEnd.secondsSinceEpoch,
+            signedInAt: startedAt.secondsSinceEpoch, lastSeenAt: latest(\.renewedAt).secondsSinceEpoch,
+            idleEnd: idleEnd.secondsSinceEpoch, end: latest(lifetimes.finalEnd).secondsSinceEpoch,
             isThis: isThis, isMobile: session.device.isMobile, children: children)
     }
 
@@ -137,7 +142,10 @@ extension Endpoints {
 
 extension Device {
     /// The name of the device as its user knows it: its own, or else its platform.
-    var shownName: String? { name ?? platform.map { Self.platforms[$0.lowercased()] ?? $0 } }
+    var shownName: String? { name ?? platform.map(Self.shownName) }
+
+    /// The name of a device or of a platform, as its user or its maker writes it.
+    static func shownName(of label: String) -> String { platforms[label.lowercased()] ?? label }
 
     /// The names of platforms as their makers write them.
     private static let platforms = [

@@ -4,45 +4,54 @@ internal import Sessions
 struct DeviceRow {
     /// The sessions of the row.
     let records: [SessionRecord]
+    /// What the sessions of one client in one browser have in common; nil for a session of any other device.
+    let group: String?
 
     /// The session that stands for the row.
     var record: SessionRecord { records[0] }
     /// The id of that session.
     var id: Identifier<Session> { record.session.id }
 
+    private init(_ records: [SessionRecord], _ group: String?) {
+        (self.records, self.group) = (records, group)
+    }
+
+    /// The row of one session.
+    init(_ record: SessionRecord) { self.init([record], record.session.device.browserGroup) }
+
     /// The rows of sessions, in their order.
     static func list(_ records: [SessionRecord]) -> [DeviceRow] {
-        var rows: [[SessionRecord]] = []
+        var rows: [(records: [SessionRecord], group: String?)] = []
         var places: [String: Int] = [:]
         for record in records {
             let group = record.session.device.browserGroup
             if let place = group.flatMap({ places[$0] }) {
-                rows[place].append(record)
+                rows[place].records.append(record)
                 continue
             }
             if let group { places[group] = rows.count }
-            rows.append([record])
+            rows.append(([record], group))
         }
-        return rows.map { DeviceRow(records: $0) }
+        return rows.map { DeviceRow($0.records, $0.group) }
     }
 
     /// The rows by the row above them: that of the browser in which they began, or else of the phone that has let them in.
     static func families(of rows: [DeviceRow]) -> [Identifier<Session>?: [DeviceRow]] {
         let ids = Set(rows.map(\.id))
-        let clients = Set(rows.map(\.record.session.clientID))
+        // Only a row with a group can be below a browser, so that the others cost no hash.
+        let clients = Set(rows.compactMap { $0.group == nil ? nil : $0.record.session.clientID })
         var browsers: [String: Identifier<Session>] = [:]
         for row in rows where row.record.session.clientID == Client.browserID {
             for client in clients { browsers[Device.browserGroup(of: client, in: row.id)] = row.id }
         }
         return Dictionary(grouping: rows) { row in
-            row.record.session.device.browserGroup.flatMap { browsers[$0] }
+            row.group.flatMap { browsers[$0] }
                 ?? row.record.session.phoneID.flatMap { ids.contains($0) ? $0 : nil }
         }
     }
 
-    /// The rows in their order, each with those below it.
-    static func sorted(_ rows: [DeviceRow]) -> [DeviceRow] {
-        let families = families(of: rows)
+    /// The rows of `families` in their order, each with those below it.
+    static func sorted(_ families: [Identifier<Session>?: [DeviceRow]]) -> [DeviceRow] {
         func sorted(below id: Identifier<Session>?) -> [DeviceRow] {
             (families[id] ?? []).flatMap { [$0] + sorted(below: $0.id) }
         }

@@ -47,6 +47,7 @@ struct EventAnswer: Encodable {
     let sessionID: String?
     let clientID: String?
     let deviceID: String?
+    let deviceName: String?
     let jti: String?
     let reason: String?
     let remoteAddress: String?
@@ -62,6 +63,7 @@ struct EventAnswer: Encodable {
         sessionID = event.sessionID?.description
         clientID = event.clientID
         deviceID = event.deviceID
+        deviceName = event.deviceName
         jti = event.tokenID
         reason = event.reason
         remoteAddress = event.remoteAddress
@@ -74,6 +76,7 @@ struct EventAnswer: Encodable {
         case sessionID = "session_id"
         case clientID = "client_id"
         case deviceID = "device_id"
+        case deviceName = "device_name"
         case reason
         case remoteAddress = "remote_address"
         case requestID = "request_id"

@@ -30,9 +30,16 @@ extension Endpoints {
         return response
     }
 
-    /// `GET /admin/v1/users?query=&cursor=&limit=`: lists users.
+    /// `GET /admin/v1/users?query=&cursor=&limit=`: lists users. With `phone_number` those with that number.
     func listUsers(_ call: Call) async throws -> Response {
-        let query = try QueryParameters(call, known: ["query", "cursor", "limit"])
+        let query = try QueryParameters(call, known: ["query", "phone_number", "cursor", "limit"])
+        if let number = try query.text("phone_number") {
+            guard try query.text("query") == nil, try query.text("cursor") == nil else {
+                throw RequestProblem.invalid("phone_number", "stands beside no query and no cursor")
+            }
+            let users = try await services.administration.users(withPhoneNumber: number, limit: try query.limit())
+            return try .json(ListAnswer(users.map { UserAnswer($0) }, nextCursor: nil))
+        }
         let page = try await services.administration.users(
             matching: try query.text("query"), after: try query.encodedCursor(), limit: try query.limit())
         return try .json(

@@ -18,15 +18,16 @@ extension Endpoints {
     func exportConsoleEventsAsCSV(_ call: Call) async throws -> Response {
         try await exportedEvents(call, "events.csv", "text/csv; charset=utf-8; header=present") { events in
             let heads = [
-                "id", "at", "event", "actor", "user_id", "session_id", "client_id", "device_id", "reason",
-                "remote_address", "request_id",
+                "id", "at", "event", "actor", "user_id", "session_id", "client_id", "device_id", "device_name",
+                "reason", "remote_address", "request_id",
             ]
             let rows = events.map { recorded -> [String?] in
                 let event = recorded.event
                 return [
                     "\(recorded.id)", UTCTime(secondsSinceEpoch: event.at.secondsSinceEpoch).rfc3339,
                     event.kind.rawValue, event.actor, event.userID?.description, event.sessionID?.description,
-                    event.clientID, event.deviceID, event.reason, event.remoteAddress, event.requestID,
+                    event.clientID, event.deviceID, event.deviceName, event.reason, event.remoteAddress,
+                    event.requestID,
                 ]
             }
             return ([heads] + rows).flatMap { row in

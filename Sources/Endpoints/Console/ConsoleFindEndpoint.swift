@@ -32,19 +32,15 @@ extension Endpoints {
         }
     }
 
-    /// The users with a username that begins with a text, by the index of usernames; or else with that telephone number. Nil: there
-    /// is none.
+    /// The users with a username that begins with a text, by the index of usernames; or else with that telephone number, by the
+    /// index of numbers. Nil: there is none.
     private func users(like text: String) async throws(ServiceError) -> [User]? {
         let key = Text.key(text)
         let page = try await services.administration.users(matching: nil, after: key, limit: ConsoleView.rowsMax)
         let named = page.items.filter { Text.key($0.username).hasPrefix(key) }
         if !named.isEmpty { return named }
-        // Only a text that can be a telephone number is worth a walk along the table.
-        let digits = text.unicodeScalars.filter { ("0"..."9").contains($0) }.count
-        guard digits >= 5, text.unicodeScalars.allSatisfy({ "+0123456789 ()-./".unicodeScalars.contains($0) })
-        else { return nil }
-        let found = try await services.administration.users(matching: text, after: nil, limit: ConsoleView.rowsMax)
-        return found.items.isEmpty ? nil : found.items
+        let found = try await services.administration.users(withPhoneNumber: text, limit: ConsoleView.rowsMax)
+        return found.isEmpty ? nil : found
     }
 
     /// `GET /console/find` and `GET /console/leave`: the addresses of forms, to which a browser comes back by its history.

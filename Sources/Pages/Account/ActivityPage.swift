@@ -60,6 +60,8 @@ public enum ActivityEvent: Hashable, Sendable {
     case passkeyAdded
     /// A passkey was removed.
     case passkeyRemoved
+    /// A wrong PIN was entered in an app.
+    case pinFailed
     /// The PIN of an app was set, changed or removed.
     case pinChanged
     /// The PIN of an app was locked.
@@ -68,7 +70,8 @@ public enum ActivityEvent: Hashable, Sendable {
     /// Whether the user should look at it.
     var isWarning: Bool {
         switch self {
-        case .signInFailed, .pinLocked, .tokenMisused, .ended(.refreshTokenReused), .ended(.codeReused), .ended(.notMe):
+        case .signInFailed, .pinFailed, .pinLocked, .tokenMisused, .ended(.refreshTokenReused), .ended(.codeReused),
+            .ended(.notMe):
             true
         default: false
         }
@@ -138,9 +141,13 @@ public struct ActivityPage: HTMLPage {
     }
 
     private func item(_ entry: ActivityEntry, _ words: any Words) -> HTML {
-        let places: [HTML] = [entry.device, entry.app, entry.place].compactMap(\.self).map { "\(DisplayName($0)) · " }
+        // The sentence about a wrong PIN names the device itself.
+        let named = entry.event == .pinFailed ? entry.device.map { DisplayName($0) } : nil
+        let sentence: HTML = named.map(words.wrongPIN) ?? "\(words.activity(entry.event))"
+        let places: [HTML] = [named == nil ? entry.device : nil, entry.app, entry.place].compactMap(\.self)
+            .map { "\(DisplayName($0)) · " }
         return """
-            <li\(attribute: "class", entry.event.isWarning ? "warn" : nil)><p>\(words.activity(entry.event))</p>
+            <li\(attribute: "class", entry.event.isWarning ? "warn" : nil)><p>\(sentence)</p>
             <p class="sub">\(places)\(Controls.time(entry.at, words))</p></li>
 
             """

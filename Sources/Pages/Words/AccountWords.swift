@@ -84,6 +84,7 @@ protocol AccountWords {
 /// What has happened to an account, in sentences.
 protocol ActivityWords {
     func activity(_ event: ActivityEvent) -> String
+    func wrongPIN(on device: DisplayName) -> HTML
     func endReason(_ reason: ActivityEvent.EndReason) -> String
     func via(_ method: ActivityEvent.Method) -> String
 }

@@ -96,6 +96,8 @@ extension EnglishWords {
 }
 
 extension EnglishWords {
+    func wrongPIN(on device: DisplayName) -> HTML { "Wrong PIN on \(device)" }
+
     func activity(_ event: ActivityEvent) -> String {
         switch event {
         case .signedIn(let method): "Signed in\(via(method))"
@@ -114,6 +116,7 @@ extension EnglishWords {
         case .created: "The account was created"
         case .passkeyAdded: "A passkey was added"
         case .passkeyRemoved: "A passkey was removed"
+        case .pinFailed: "Wrong PIN in an app"
         case .pinChanged: "The PIN of an app was set, changed or removed"
         case .pinLocked: "The PIN of an app was entered wrongly three times and is locked"
         }

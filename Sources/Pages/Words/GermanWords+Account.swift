@@ -105,6 +105,8 @@ extension GermanWords {
 }
 
 extension GermanWords {
+    func wrongPIN(on device: DisplayName) -> HTML { "Falsche PIN auf \(device)" }
+
     func activity(_ event: ActivityEvent) -> String {
         switch event {
         case .signedIn(let method): "Angemeldet\(via(method))"
@@ -124,6 +126,7 @@ extension GermanWords {
         case .created: "Das Konto wurde erstellt"
         case .passkeyAdded: "Ein Passkey wurde hinzugefügt"
         case .passkeyRemoved: "Ein Passkey wurde entfernt"
+        case .pinFailed: "Falsche PIN in einer App"
         case .pinChanged: "Die PIN einer App wurde gesetzt, geändert oder entfernt"
         case .pinLocked: "Die PIN einer App wurde dreimal falsch eingegeben und ist gesperrt"
         }

@@ -13,7 +13,7 @@ enum EventSQL {
         private var users = ArrayParameter(of: .uuid)
         private var sessions = ArrayParameter(of: .uuid)
         private var clients = ArrayParameter(of: .text)
-        private var devices = ArrayParameter(of: .text)
+        private var devices = (ids: ArrayParameter(of: .text), names: ArrayParameter(of: .text))
         private var tokens = (ids: ArrayParameter(of: .text), epochs: ArrayParameter(of: .bigint))
         private var reasons = ArrayParameter(of: .text)
         private var addresses = ArrayParameter(of: .text)
@@ -34,7 +34,8 @@ enum EventSQL {
             users.append(event.userID)
             sessions.append(event.sessionID)
             clients.append(event.clientID)
-            devices.append(event.deviceID)
+            devices.ids.append(event.deviceID)
+            devices.names.append(event.deviceName)
             tokens.ids.append(event.tokenID)
             tokens.epochs.append(event.tokenEpoch)
             reasons.append(event.reason)
@@ -47,8 +48,8 @@ enum EventSQL {
 
         var parameters: [Parameter] {
             [
-                guards, kinds, times, actors, users, sessions, clients, devices, tokens.ids, tokens.epochs, reasons,
-                addresses, requests, revocations.kinds, revocations.times, revocations.ends,
+                guards, kinds, times, actors, users, sessions, clients, devices.ids, devices.names, tokens.ids,
+                tokens.epochs, reasons, addresses, requests, revocations.kinds, revocations.times, revocations.ends,
             ].map(\.parameter)
         }
     }
@@ -56,8 +57,8 @@ enum EventSQL {
     static let selectLast = Statement(Template("SELECT coalesce(max(number), 0) FROM audit_events"))
 
     private static let types = [
-        "uuid", "text", "bigint", "text", "uuid", "uuid", "text", "text", "text", "bigint", "text", "text", "text",
-        "text", "bigint", "bigint",
+        "uuid", "text", "bigint", "text", "uuid", "uuid", "text", "text", "text", "text", "bigint", "text", "text",
+        "text", "text", "bigint", "bigint",
     ]
     /// The number of parameters of `Rows`.
     static var parameterCount: Int { types.count }
@@ -107,12 +108,12 @@ enum EventSQL {
             """, cursor, limit)
     }
 
-    /// Erases the addresses and the other values that a user had.
+    /// Erases the addresses and the other values that a user had, and the names of the devices.
     static func forgetValues(of userID: Identifier<User>) -> Statement {
         Statement(
             """
-            UPDATE audit_events SET reason = NULL
-            WHERE user_id = $1::uuid AND kind IN ('email_changed', 'user_changed')
+            UPDATE audit_events SET device_name = NULL, reason = CASE WHEN \(EventColumns.hasValues) THEN NULL ELSE reason END
+            WHERE user_id = $1::uuid AND (\(EventColumns.hasValues) OR device_name IS NOT NULL)
             """, userID)
     }
 

@@ -121,13 +121,13 @@ enum SessionSQL {
                 UPDATE sessions SET ended_at = $2::bigint, ended_reason = $3::text, revision = revision + 1
                 WHERE user_id = $1::uuid AND ended_at IS NULL AND ($4::uuid IS NULL OR id <> $4::uuid)
                     AND ($5::text IS NULL OR client_id = $5::text) AND ($6::text IS NULL OR device_id = $6::text)
-                RETURNING id, client_id, device_id
+                RETURNING \(EndedSession.columns)
             ), released AS (
                 DELETE FROM provider_checks p USING ended e WHERE p.session_id = e.id
             ), unlocked AS (
                 DELETE FROM pins p USING ended e WHERE p.session_id = e.id
             )
-            SELECT id, client_id, device_id FROM ended
+            SELECT id, client_id, device_id, device_name FROM ended
             """, userID, ending.at, ending.reason.rawValue, ending.except, ending.clientID, ending.deviceID)
     }
 

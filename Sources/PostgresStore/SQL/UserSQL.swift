@@ -43,6 +43,11 @@ enum UserSQL {
             emailKey, limit)
     }
 
+    /// Up to `limit` users, in no order, with one of two telephone numbers, by the index of numbers.
+    static func select(withPhoneNumber number: String, or other: String, limit: Int) -> Statement {
+        Statement("\(selecting) WHERE phone_number IN ($1::text, $2::text) LIMIT $3::bigint", number, other, limit)
+    }
+
     /// Anonymous users after an id, by the index of anonymous users.
     static func selectAnonymous(after id: Identifier<User>?, limit: Int) -> Statement {
         Statement(

@@ -18,6 +18,10 @@ extension PostgresRows {
         all(UserSQL.selectMeant(by: key, emailKey, limit: limit), UserSQL.read)
     }
 
+    func users(withPhoneNumber number: String, or other: String, limit: Int) -> Answer<[User]> {
+        all(UserSQL.select(withPhoneNumber: number, or: other, limit: limit), UserSQL.read)
+    }
+
     func users(matching query: String?, after key: String, limit: Int) -> Answer<[User]> {
         all(UserSQL.selectPage(UserPattern(query), after: key, limit: limit), UserSQL.read)
     }

@@ -53,9 +53,12 @@ enum EventRow {
         VALUES (?, ?, ?, ?, ?, ?, ?)
         """)
 
-    /// Erases the addresses and the other values that a user had.
+    /// Erases the addresses and the other values that a user had, and the names of the devices.
     static let forgetValues = Query(
-        "UPDATE audit_events SET reason = NULL WHERE user_id = ? AND kind IN ('email_changed', 'user_changed')")
+        """
+        UPDATE audit_events SET device_name = NULL, reason = CASE WHEN \(EventColumns.hasValues) THEN NULL ELSE reason END
+        WHERE user_id = ? AND (\(EventColumns.hasValues) OR device_name IS NOT NULL)
+        """)
 
     /// Reads exactly that many of the oldest rows, because the trail has no index of time.
     static let deleteOld = Query(

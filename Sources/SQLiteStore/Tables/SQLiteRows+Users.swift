@@ -26,6 +26,14 @@ extension SQLiteRows {
         }
     }
 
+    func users(withPhoneNumber number: String, or other: String, limit: Int) -> Answer<[User]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(UserRow.selectByPhoneNumber, number, other, limit) { (row) throws(CorruptRow) in
+                try UserRow.read(&row).user
+            }
+        }
+    }
+
     func users(matching query: String?, after key: String, limit: Int) -> Answer<[User]> {
         let pattern = UserPattern(query)
         return answer { (connection) throws(DatabaseError) in

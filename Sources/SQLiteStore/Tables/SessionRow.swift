@@ -60,7 +60,7 @@ enum SessionRow {
         UPDATE sessions SET ended_at = ?1, ended_reason = ?2
         WHERE user_number = ?3 AND ended_at IS NULL
             AND (?4 IS NULL OR id <> ?4) AND (?5 IS NULL OR client_id = ?5) AND (?6 IS NULL OR device_id = ?6)
-        RETURNING id, client_id, device_id
+        RETURNING \(EndedSession.columns)
         """)
 
     /// A page of a user's sessions, newest first. Active sessions and tombstones each have a partial index; a deleted user has

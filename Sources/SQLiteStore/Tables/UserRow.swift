@@ -15,6 +15,10 @@ enum UserRow {
     static let selectMeant = Query(
         "SELECT \(columns) FROM users u WHERE u.username_key = ?1 OR u.verified_email_key = ?2 LIMIT ?3")
 
+    /// A few users, in no order, with one of two telephone numbers, by the index of numbers.
+    static let selectByPhoneNumber = Query(
+        "SELECT \(columns) FROM users u WHERE u.phone_number IN (?1, ?2) LIMIT ?3")
+
     /// Anonymous users after an id, by the index of anonymous users.
     static let selectAnonymous = Query(
         "SELECT \(columns) FROM users u WHERE u.anonymous = 1 AND u.id > ? ORDER BY u.id LIMIT ?")

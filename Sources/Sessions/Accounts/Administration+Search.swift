@@ -11,6 +11,13 @@ extension Administration {
         }
     }
 
+    /// Up to `limit` users with that telephone number, sorted by username, found by an index.
+    public func users(withPhoneNumber number: String, limit: Int) async throws(ServiceError) -> [User] {
+        try await inStore { () async throws(StoreError) in
+            try await store.users(withPhoneNumber: number, limit: limit)
+        }
+    }
+
     /// The usernames of those of the users that exist, by one read.
     public func usernames(
         of ids: Set<Identifier<User>>

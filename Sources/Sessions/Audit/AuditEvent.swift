@@ -92,6 +92,9 @@ public struct AuditEvent: Hashable, Sendable {
     public var clientID: String?
     /// The device.
     public var deviceID: String?
+    /// The name that the device had then, or else its platform, until the user is deleted. It stays when the session is
+    /// forgotten.
+    public var deviceName: String?
     /// The `jti` of a token that a client got for itself.
     public var tokenID: String?
     /// The epoch before which tokens that clients got for themselves have ended.
@@ -109,7 +112,8 @@ public struct AuditEvent: Hashable, Sendable {
     /// Creates an event of `kind` at `at`, caused by `origin`.
     public init(
         _ kind: Kind, at: Instant, by origin: Origin, userID: Identifier<User>? = nil,
-        sessionID: Identifier<Session>? = nil, clientID: String? = nil, deviceID: String? = nil, reason: String? = nil
+        sessionID: Identifier<Session>? = nil, clientID: String? = nil, deviceID: String? = nil,
+        deviceName: String? = nil, reason: String? = nil
     ) {
         self.kind = kind
         self.at = at
@@ -118,6 +122,7 @@ public struct AuditEvent: Hashable, Sendable {
         self.sessionID = sessionID
         self.clientID = clientID
         self.deviceID = deviceID
+        self.deviceName = deviceName
         self.reason = reason
         self.remoteAddress = origin.remoteAddress
         self.requestID = origin.requestID
@@ -127,7 +132,18 @@ public struct AuditEvent: Hashable, Sendable {
     public init(_ kind: Kind, at: Instant, by origin: Origin, session: Session, reason: String? = nil) {
         self.init(
             kind, at: at, by: origin, userID: session.userID, sessionID: session.id, clientID: session.clientID,
-            deviceID: session.device.id, reason: reason)
+            deviceID: session.device.id, deviceName: session.device.label, reason: reason)
+    }
+}
+
+extension [AuditEvent] {
+    /// The events without what a deleted user called the devices.
+    func withoutDeviceNames() -> [AuditEvent] {
+        map { event in
+            var event = event
+            event.deviceName = nil
+            return event
+        }
     }
 }
 

@@ -127,12 +127,15 @@ public struct EndedSession: Hashable, Sendable {
     public var clientID: String
     /// The device.
     public var deviceID: String
+    /// What events call the device (`Device.label`).
+    public var deviceName: String?
 
     /// Creates an ended session.
-    public init(id: Identifier<Session>, clientID: String, deviceID: String) {
+    public init(id: Identifier<Session>, clientID: String, deviceID: String, deviceName: String?) {
         self.id = id
         self.clientID = clientID
         self.deviceID = deviceID
+        self.deviceName = deviceName
     }
 }
 
@@ -146,7 +149,8 @@ extension UserChange {
         return ended.map { session in
             var event = AuditEvent(
                 .sessionEnded, at: ending.at, by: origin, userID: user.id, sessionID: session.id,
-                clientID: session.clientID, deviceID: session.deviceID, reason: ending.reason.rawValue)
+                clientID: session.clientID, deviceID: session.deviceID, deviceName: session.deviceName,
+                reason: ending.reason.rawValue)
             if ending.reason.leavesTokens { event.revokes = .sessionEnded }
             return event
         }

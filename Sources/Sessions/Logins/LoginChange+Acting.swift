@@ -22,7 +22,8 @@ extension LoginChange {
             claimant: claimant.map { policy.phone(of: $0, at: now) }, pin: pin, drawnNumber: request.drawnNumber,
             hasSessions: !sessions.isEmpty)
         let outcome = LoginDecision(rules).decide(call, &login, at: now)
-        events += outcome.effects.events(of: login, by: origin, at: now)
+        let claimed = login.claim?.sessionID == phone?.session.id ? phone : claimant
+        events += outcome.effects.events(of: login, onPhone: claimed?.session.device, by: origin, at: now)
         for effect in outcome.effects {
             switch effect {
             case .endSession(let cause):

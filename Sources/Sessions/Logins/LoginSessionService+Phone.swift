@@ -55,7 +55,8 @@ extension LoginSessionService {
                 change.events.append(
                     AuditEvent(
                         .loginRefused, at: now, by: origin, userID: session.userID, clientID: change.login.clientID,
-                        deviceID: session.device.id, reason: LoginRefusal.elsewhere.word))
+                        deviceID: session.device.id, deviceName: session.device.label,
+                        reason: LoginRefusal.elsewhere.word))
             }
         }
         throw .login(.elsewhere)

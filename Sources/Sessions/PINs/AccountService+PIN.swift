@@ -36,12 +36,14 @@ extension AccountService {
         return try await changePIN(of: current.session.id, shownBy: proof, at: now) { change in
             if case .pin(let old) = permission {
                 guard let known = change.pin else { return .failure(.login(.noPIN)) }
+                if known.isRepeated(byChangeFrom: old, to: mac) { return .success(known) }
                 if let refusal = known.refusal(of: old) {
                     change.countWrong(from: origin, at: now)
                     return .failure(.login(refusal))
                 }
+                return .success(change.set(mac, replacing: old, from: origin, at: now))
             }
-            return .success(change.set(mac, from: origin, at: now))
+            return .success(change.set(mac, replacing: nil, from: origin, at: now))
         }
     }
 
@@ -98,11 +100,15 @@ extension Administration {
 
 extension PINChange {
     /// Sets the PIN, with no wrong ones.
-    fileprivate mutating func set(_ mac: PIN.MAC, from origin: Origin, at now: Instant) -> PIN {
+    ///
+    /// - Parameter old: the PIN that has proved the change; nil: another proof has.
+    fileprivate mutating func set(
+        _ mac: PIN.MAC, replacing old: PIN.MAC?, from origin: Origin, at now: Instant
+    ) -> PIN {
         let session = record.session
         let new = PIN(
-            sessionID: session.id, userID: session.userID, macHash: mac.hash, createdAt: pin?.createdAt ?? now,
-            changedAt: now)
+            sessionID: session.id, userID: session.userID, macHash: mac.hash, replacing: old?.hash,
+            createdAt: pin?.createdAt ?? now, changedAt: now)
         events.append(AuditEvent(pin == nil ? .pinSet : .pinChanged, at: now, by: origin, session: session))
         pin = new
         return new

@@ -18,6 +18,8 @@ public struct PIN: Hashable, Sendable {
         }
     }
 
+    /// The reason of the event of a wrong PIN.
+    public static let wrongReason = "wrong_pin"
     /// How many wrong PINs in a row lock the PIN.
     public static let wrongMax = 3
 
@@ -27,6 +29,8 @@ public struct PIN: Hashable, Sendable {
     public let userID: Identifier<User>
     /// The SHA-256 of the MAC.
     public var macHash: [UInt8]
+    /// The SHA-256 of the MAC of the PIN by which this one was set; nil: it was set by another proof.
+    public var replacedMACHash: [UInt8]?
     /// Wrong PINs since the last right factor, at all logins together.
     public var wrongCount: Int
     /// The time at which the first PIN of the session was set.
@@ -36,12 +40,13 @@ public struct PIN: Hashable, Sendable {
 
     /// A PIN as it is stored.
     public init(
-        sessionID: Identifier<Session>, userID: Identifier<User>, macHash: [UInt8], wrongCount: Int = 0,
-        createdAt: Instant, changedAt: Instant
+        sessionID: Identifier<Session>, userID: Identifier<User>, macHash: [UInt8], replacing replaced: [UInt8]? = nil,
+        wrongCount: Int = 0, createdAt: Instant, changedAt: Instant
     ) {
         self.sessionID = sessionID
         self.userID = userID
         self.macHash = macHash
+        replacedMACHash = replaced
         self.wrongCount = wrongCount
         self.createdAt = createdAt
         self.changedAt = changedAt
@@ -58,6 +63,14 @@ public struct PIN: Hashable, Sendable {
         if isLocked { return .pinLocked }
         if constantTimeEqual(mac.hash, macHash) { return nil }
         return attemptsLeft == 1 ? .pinLocked : .wrongPIN(attemptsLeft: attemptsLeft - 1)
+    }
+
+    /// Whether a change from `old` to `new` is the one by which this PIN was set, sent again after its answer was lost. Its sender
+    /// has to know both PINs, so that nothing is learned by a guess.
+    func isRepeated(byChangeFrom old: MAC, to new: MAC) -> Bool {
+        guard let replacedMACHash, !isLocked else { return false }
+        let isOld = constantTimeEqual(old.hash, replacedMACHash)
+        return constantTimeEqual(new.hash, macHash) && isOld
     }
 }
 
@@ -81,7 +94,7 @@ extension PIN {
     mutating func countWrong(in session: Session, from origin: Origin, at now: Instant) -> [AuditEvent] {
         if isLocked { return [] }
         wrongCount += 1
-        let failed = AuditEvent(.loginFailed, at: now, by: origin, session: session, reason: "wrong_pin")
+        let failed = AuditEvent(.loginFailed, at: now, by: origin, session: session, reason: Self.wrongReason)
         return isLocked ? [failed, AuditEvent(.pinLocked, at: now, by: origin, session: session)] : [failed]
     }
 }

@@ -135,7 +135,7 @@ extension StoreTransaction {
             events.append(AuditEvent(.userDeleted, at: now, by: .system, userID: user.id, reason: "anonymous"))
             deleted += 1
         }
-        append(events, known)
+        append(events.withoutDeviceNames(), known)
         return deleted
     }
 

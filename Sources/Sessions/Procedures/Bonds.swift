@@ -117,7 +117,8 @@ extension StoreTransaction {
         of login: LoginSession, at now: Instant, in locked: inout LockedSessions, by origin: Origin
     ) throws(TransactionError) -> [AuditEvent] {
         let outcome = act(.phoneEnded, on: login, at: now)
-        let events = outcome.effects.events(of: outcome.login, by: origin, at: now)
+        let phone = outcome.login.claim.flatMap { locked[$0.sessionID] }
+        let events = outcome.effects.events(of: outcome.login, onPhone: phone?.device, by: origin, at: now)
         guard outcome.effects.contains(where: \.endsSession) else { return events }
         let ending = Session.Ending(reason: .parentEnded, at: now)
         return events + (try endSessions(of: login, ending, in: &locked, by: origin))
@@ -263,13 +264,18 @@ extension LoginEffect {
 
 extension [LoginEffect] {
     /// The audit events among the effects on `login`.
-    func events(of login: LoginSession, by origin: Origin, at now: Instant) -> [AuditEvent] {
+    ///
+    /// - Parameter phone: the device that has claimed the login; nil: it is not known.
+    func events(
+        of login: LoginSession, onPhone phone: Device?, by origin: Origin, at now: Instant
+    ) -> [AuditEvent] {
         compactMap { effect in
             guard case .record(let record) = effect else { return nil }
             let hasEnded = record == .aborted || record == .failed
             return AuditEvent(
                 record.kind, at: now, by: origin, userID: login.userID ?? login.claim?.userID, sessionID: login.id,
                 clientID: login.clientID, deviceID: login.claim?.deviceID,
+                deviceName: login.claim == nil ? nil : phone?.label,
                 reason: hasEnded ? login.cause?.rawValue : nil)
         }
     }

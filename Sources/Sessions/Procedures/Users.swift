@@ -50,6 +50,17 @@ extension Store {
         }
     }
 
+    /// Up to `limit` users, sorted by username, with that telephone number as it is typed, or without the blanks and marks that
+    /// divide it.
+    public func users(withPhoneNumber number: String, limit: Int) async throws(StoreError) -> [User] {
+        guard limit > 0 else { return [] }
+        let compact = String(number.unicodeScalars.filter { !" ()-./".unicodeScalars.contains($0) }.map(Character.init))
+        let found = try await read(.short) { (reader) throws(TransactionError) in
+            try reader.users(withPhoneNumber: number, or: compact, limit: limit).value()
+        }
+        return found.sorted { Text.key($0.username) < Text.key($1.username) }
+    }
+
     /// The user that a typed name means where these names log in: the one with that username, or else the only one with that
     /// verified address. One look-up, whatever the name is, so that its duration tells nothing.
     public func user(_ typed: String, loggingInBy names: HostedLogin.LoginNames) async throws(StoreError) -> User? {
@@ -138,6 +149,7 @@ extension StoreTransaction {
             deleteUserSources(of: old.id)
             try noteDeletion(of: old.id, at: now)
             deleteUser(old.id)
+            events = events.withoutDeviceNames()
         }
         append(events, catalogue)
         return .done(outcome, endedSessions: ended)

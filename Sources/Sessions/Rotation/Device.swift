@@ -14,6 +14,9 @@ public struct Device: Hashable, Sendable {
     /// The version of the app.
     public var appVersion: String?
 
+    /// What an event about the device calls it: its name, or else its platform.
+    public var label: String? { name ?? platform }
+
     /// A device; the caller has checked the id with `isValid(id:)` and the texts with `isValid(text:)`.
     public init(id: String, name: String? = nil, platform: String? = nil, appVersion: String? = nil) {
         self.id = id

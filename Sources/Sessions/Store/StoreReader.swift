@@ -19,6 +19,9 @@ public protocol StoreReader: PINReader {
     /// (`Text.emailKey`); nil: no address has.
     func users(named key: String, orAddress emailKey: String?, limit: Int) -> Answer<[User]>
 
+    /// Up to `limit` users, in no order, with one of those two telephone numbers, letter by letter. Reads no other user.
+    func users(withPhoneNumber number: String, or other: String, limit: Int) -> Answer<[User]>
+
     /// Users with a username, e-mail or name that contains `query`, in the order of their usernames' keys. May read every user.
     func users(matching query: String?, after key: String, limit: Int) -> Answer<[User]>
 

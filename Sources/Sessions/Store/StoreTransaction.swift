@@ -21,7 +21,8 @@ public protocol StoreTransaction: StoreReader, PINTransaction {
     /// Writes all mutable fields of the user with that id.
     func update(_ user: User)
 
-    /// Deletes a user, but no row that belongs to the user. Erases the addresses from the events of changes of the address.
+    /// Deletes a user, but no row that belongs to the user. Erases from the user's events what changes of the user say of values,
+    /// and the names of devices.
     func deleteUser(_ id: Identifier<User>)
 
     /// Adds or replaces the sources of a user.

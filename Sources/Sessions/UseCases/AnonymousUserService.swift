@@ -121,7 +121,8 @@ public final class AnonymousUserService: UseCase {
         }
         guard let outcome else { throw .invalidToken(.ended(.userDeleted)) }
         if case .failure(.identityRefused(let reason)) = outcome {
-            try await recordFailedLogin(of: current.user.id, "id_token_\(reason.rawValue)", from: origin)
+            try await recordFailedLogin(
+                of: current.user.id, in: session, "id_token_\(reason.rawValue)", from: origin)
         }
         return try outcome.get()
     }

@@ -47,7 +47,8 @@ final class ForeignTokenService: UseCase {
                 change.events.append(
                     AuditEvent(
                         .sessionsEnded, at: now, by: origin, userID: token.userID, clientID: token.clientID,
-                        deviceID: token.device.id, reason: EndReason.loggedOut.rawValue))
+                        deviceID: token.device.id, deviceName: token.device.label,
+                        reason: EndReason.loggedOut.rawValue))
                 change.token = nil
                 return .success(.deleted)
             }

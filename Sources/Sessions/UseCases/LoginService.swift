@@ -254,7 +254,7 @@ extension SessionOpening {
             events.append(
                 AuditEvent(
                     .loginRefused, at: now, by: origin, userID: user.id, clientID: client.id,
-                    deviceID: request.device.id, reason: refusal.rawValue))
+                    deviceID: request.device.id, deviceName: request.device.label, reason: refusal.rawValue))
             return .failure(.loginRefused(refusal))
         }
         do throws(ServiceError) { try request.proof?.use() } catch { return .failure(error) }

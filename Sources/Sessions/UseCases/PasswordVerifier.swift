@@ -103,10 +103,7 @@ final class PasswordVerifier: UseCase {
         let isRight = try await context.passwords.verify(password, against: user.passwordHash, for: requester)
         guard isRight else {
             try await countWrong(
-                here,
-                AuditEvent(
-                    .loginFailed, at: now, by: origin, userID: user.id, sessionID: session.id, reason: "wrong_password")
-            )
+                here, AuditEvent(.loginFailed, at: now, by: origin, session: session, reason: "wrong_password"))
             throw .invalidCredentials
         }
         try await forget(try await failedAttempts(before: here), before: here)

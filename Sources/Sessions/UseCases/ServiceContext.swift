@@ -140,10 +140,12 @@ extension UseCase {
 
     /// Records a failed login in the audit trail.
     func recordFailedLogin(
-        of userID: Identifier<User>?, in sessionID: Identifier<Session>? = nil, _ reason: String, from origin: Origin
+        of userID: Identifier<User>?, in session: Session? = nil, _ reason: String, from origin: Origin
     ) async throws(ServiceError) {
         let event = AuditEvent(
-            .loginFailed, at: context.clock.now, by: origin, userID: userID, sessionID: sessionID, reason: reason)
+            .loginFailed, at: context.clock.now, by: origin, userID: userID, sessionID: session?.id,
+            clientID: session?.clientID, deviceID: session?.device.id, deviceName: session?.device.label, reason: reason
+        )
         try await inStore { () async throws(StoreError) in try await store.append([event]) }
     }
 

@@ -138,7 +138,7 @@ final class UserPresenceService: UseCase {
             return isFresh ? .identity(at: at) : nil
         } catch {
             if case .identityRefused(let reason) = error, reason != .malformed, reason != .unknownProvider {
-                try await recordFailedLogin(of: user.id, in: session.id, "id_token_\(reason.rawValue)", from: origin)
+                try await recordFailedLogin(of: user.id, in: session, "id_token_\(reason.rawValue)", from: origin)
             }
             throw error
         }

@@ -175,7 +175,7 @@ extension Sojourn {
                 return .answered(Verdict(of: answer, isKeyGone: signatures.isKeyGone))
             } catch { return .answered(.unreachable(Unreachable(error))) }
         } catch {
-            if case .misconfigured(let detail) = error { return .answered(.misconfigured(detail)) }
+            if case .misconfigured(let fault, _) = error { return .answered(.misconfigured(fault)) }
             return .answered(.unreachable(Unreachable("no request")))
         }
     }
@@ -198,7 +198,7 @@ extension Sojourn {
                 return .answered(Verdict(of: answer, about: session))
             } catch { return .answered(.unreachable(Unreachable(error))) }
         } catch {
-            if case .misconfigured(let detail) = error { return .answered(.misconfigured(detail)) }
+            if case .misconfigured(let fault, _) = error { return .answered(.misconfigured(fault)) }
             return .answered(.unreachable(Unreachable("no request")))
         }
     }
@@ -288,7 +288,7 @@ extension Verdict {
         case .signAgain: "the signature was refused"
         case .unreachable(let cause): cause.detail
         case .refused(let refusal): refusal.code
-        case .misconfigured(let detail): detail
+        case .misconfigured(let word, let detail): detail.map { "\(word): \($0)" } ?? word
         }
     }
 }

@@ -298,7 +298,7 @@ extension SojournError {
         case .signAgain: self = .unreachable(Unreachable("the server refuses this device's signatures, or its clock"))
         case .unreachable(let cause): self = .unreachable(cause)
         case .refused(let refusal): self = .refused(refusal)
-        case .misconfigured(let word): self = .misconfigured(word)
+        case .misconfigured(let word, let detail): self = .misconfigured(word, detail: detail)
         }
     }
 }

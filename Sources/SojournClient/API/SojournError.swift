@@ -23,8 +23,9 @@ public enum SojournError: Error, Hashable, Sendable {
     /// The caller's task was cancelled, the user closed the login page, or the session that the call was for has been replaced
     /// meanwhile.
     case cancelled
-    /// The app is set up wrongly: the client, the URL, a mode that the server does not know.
-    case misconfigured(String)
+    /// The app is set up wrongly: the client, the URL, a mode that the server does not know. `detail` is the server's sentence
+    /// about its word; nil: it has said none, or the SDK itself has found the fault.
+    case misconfigured(String, detail: String? = nil)
 }
 
 /// Why a session has ended: the server's word, or the SDK's for its own key.

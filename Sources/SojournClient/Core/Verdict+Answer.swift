@@ -89,7 +89,7 @@ extension Verdict where Grant == TokenAnswer {
         case "insufficient_user_authentication": .presenceRequired(error.requirement)
         case "use_dpop_nonce", "invalid_dpop_proof", "invalid_assertion": .signAgain
         case "invalid_client", "unauthorized_client", "login_method_not_allowed", "unsupported_grant_type":
-            .misconfigured(error.word)
+            .misconfigured(error.word, detail: error.detail)
         default: .refused(error.refusal(status))
         }
     }

@@ -15,7 +15,7 @@ package enum Verdict<Grant: Hashable & Sendable>: Hashable, Sendable {
     /// The request itself was refused. The session is not concerned.
     case refused(Refusal)
     /// The app is set up wrongly, for example with an unknown client.
-    case misconfigured(String)
+    case misconfigured(String, detail: String? = nil)
 
     /// Whether a server without the path has answered: one that is no Sojourn, or another listener.
     package var mayBeOfAnotherServer: Bool {

@@ -29,7 +29,7 @@ package struct AuthorizationAnswer {
             let detail = parameters["error_description"]
             switch error {
             case "server_error", "temporarily_unavailable": throw .unreachable(Unreachable(detail ?? error))
-            case "unauthorized_client": throw .misconfigured(error)
+            case "unauthorized_client": throw .misconfigured(error, detail: detail)
             default: throw .refused(Refusal(status: 0, code: error, detail: detail))
             }
         }

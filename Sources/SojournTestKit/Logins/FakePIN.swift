@@ -5,6 +5,8 @@ struct FakePIN {
     static let wrongMax = 3
 
     var mac: String
+    /// That of the PIN by which this one was set; nil: it was set by another proof.
+    var replacedMAC: String?
     var wrongCount = 0
     var createdAt: Int64
     var changedAt: Int64
@@ -37,6 +39,10 @@ extension FakeServer.World {
         }
         if call.text("old_pin") != nil {
             guard let old = call.mac("old_pin") else { return .problem(400, "invalid_request") }
+            if let known = session.pin, known.attemptsLeft > 0, (known.replacedMAC, known.mac) == (old, mac) {
+                // The change by which the PIN was set, sent again.
+                return .json(200, known.members)
+            }
             if let refused = refusal(ofPIN: old, session.id) { return refused.answer }
         } else {
             switch evidence(in: call, of: user, session, at: now) {
@@ -45,7 +51,8 @@ extension FakeServer.World {
             case .shown: break
             }
         }
-        let new = FakePIN(mac: mac, createdAt: session.pin?.createdAt ?? now, changedAt: now)
+        let new = FakePIN(
+            mac: mac, replacedMAC: call.mac("old_pin"), createdAt: session.pin?.createdAt ?? now, changedAt: now)
         sessions[session.id]?.pin = new
         return .json(200, new.members)
     }

@@ -67,12 +67,18 @@ enum UserCommands {
         show: { user, _ in "user \(user["username"]?.cell ?? "") was made\n\n\(facts(user))" })
 
     static let list = Command.admin(
-        ["user", "list"], "Lists users.", operands: ["[QUERY]"], options: Command.Option.page,
+        ["user", "list"], "Lists users.", operands: ["[QUERY]"],
+        options: [Command.Option("--phone", "NUMBER", "those with this telephone number, found by an index")]
+            + Command.Option.page,
         discussion: "QUERY is a part of the username, e-mail address, telephone number or name.",
-        examples: ["sojourn user list", "sojourn user list @example.org --limit 200"],
+        examples: [
+            "sojourn user list", "sojourn user list @example.org --limit 200", "sojourn user list --phone +433161234",
+        ],
         send: { connection, arguments async throws(Failure) in
             try await connection.send(
-                .get, ["users"], query: [("query", arguments.operands.first)] + arguments.page)
+                .get, ["users"],
+                query: [("query", arguments.operands.first), ("phone_number", arguments.value("--phone"))]
+                    + arguments.page)
         },
         show: { page, _ in
             page.table(

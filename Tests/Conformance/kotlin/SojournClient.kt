@@ -13,7 +13,9 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.TimeoutException
 
 /** Why a call failed. Only `not-signed-in` and `ended` mean that the app shows the login. */
-class SessionException(val code: String, val reason: String? = null) : Exception(reason ?: code)
+/** The `detail` is the server's sentence about the reason, for the log. */
+class SessionException(val code: String, val reason: String? = null, val detail: String? = null) :
+    Exception(listOfNotNull(reason ?: code, detail).joinToString(": "))
 
 data class State(val state: String, val user: String? = null, val reason: String? = null)
 
@@ -212,7 +214,7 @@ class SojournClient(internal val settings: Settings) {
 
     internal fun exception(verdict: Verdict) = when (verdict) {
         is Verdict.Suspended -> SessionException("suspended", verdict.reason)
-        is Verdict.Refused -> SessionException("refused", verdict.reason)
+        is Verdict.Refused -> SessionException("refused", verdict.reason, verdict.detail)
         is Verdict.Ended -> SessionException("ended", verdict.reason)
         Verdict.PresenceRequired -> SessionException("presence-required")
         is Verdict.Unreachable, is Verdict.Renewed, Verdict.SignAgain -> SessionException("unreachable")

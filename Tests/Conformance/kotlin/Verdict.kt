@@ -14,7 +14,7 @@ sealed interface Verdict {
     data object PresenceRequired : Verdict
     data object SignAgain : Verdict
     class Unreachable(val retryAfter: Long? = null) : Verdict
-    class Refused(val reason: String) : Verdict
+    class Refused(val reason: String, val detail: String? = null) : Verdict
 
     companion object {
         /** Lists what is final. All that is not in it keeps the session. */
@@ -38,7 +38,7 @@ sealed interface Verdict {
                 "login_disabled_by_user", "login_disabled_by_admin", "device_mismatch", "binding_mismatch" -> Suspended(word)
                 "insufficient_user_authentication" -> PresenceRequired
                 "use_dpop_nonce", "invalid_dpop_proof", "invalid_assertion" -> SignAgain
-                else -> Refused(word)
+                else -> Refused(word, members.text("detail") ?: members.text("error_description"))
             }
         }
 

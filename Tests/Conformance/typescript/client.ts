@@ -15,9 +15,11 @@ export class SessionError extends Error {
     constructor(
         readonly code:
             "not-signed-in" | "ended" | "suspended" | "presence-required" | "unreachable" | "refused" | "locked" | "other",
-        readonly reason?: string
+        readonly reason?: string,
+        /** The server's sentence about the reason, for the log. */
+        readonly detail?: string
     ) {
-        super(reason ? `${code}: ${reason}` : code)
+        super([code, reason, detail].filter(Boolean).join(": "))
     }
 }
 
@@ -462,7 +464,7 @@ export class SojournClient {
     private error(verdict: Verdict): SessionError {
         switch (verdict.kind) {
             case "suspended": return new SessionError("suspended", verdict.reason)
-            case "refused": return new SessionError("refused", verdict.reason)
+            case "refused": return new SessionError("refused", verdict.reason, verdict.detail)
             case "presence_required": return new SessionError("presence-required")
             case "ended": return new SessionError("ended", verdict.reason)
             default: return new SessionError("unreachable")

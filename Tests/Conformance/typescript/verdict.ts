@@ -16,7 +16,7 @@ export type Verdict =
     | {kind: "presence_required"}
     | {kind: "sign_again"}
     | {kind: "unreachable"; retryAfter?: number}
-    | {kind: "refused"; reason: string}
+    | {kind: "refused"; reason: string; detail?: string}
 
 type Members = Record<string, unknown>
 
@@ -62,7 +62,8 @@ export function verdictOf(answer: Answer, isKeyGone: boolean): Verdict {
         case "invalid_assertion":
             return {kind: "sign_again"}
         default:
-            return {kind: "refused", reason: word}
+            const detail = text(body["detail"]) ?? text(body["error_description"])
+            return {kind: "refused", reason: word, ...(detail ? {detail} : {})}
     }
 }
 

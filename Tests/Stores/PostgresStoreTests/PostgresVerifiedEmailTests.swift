@@ -79,27 +79,41 @@ struct PostgresVerifiedEmailTests {
         await store.close()
     }
 
-    @Test("whom an address means is found by two indexes")
-    func plan() async throws {
+    /// How a statement with those parameters finds its rows in a new database.
+    private static func plan(
+        _ statement: Statement, _ parameters: [String], _ settings: [String] = []
+    ) async throws -> String {
         let url = try PostgresServer.shared.newDatabase()
         await (try openStore(url)).close()
-        let text = UserSQL.selectMeant(by: "x", "x", limit: 8).text
-            .replacing("$1", with: "'x'").replacing("$2", with: "'x'").replacing("$3", with: "8")
-        let plan = try PostgresServer.shared.run(
-            "SET enable_seqscan = off; EXPLAIN \(text)", schema: try Self.schema(url))
+        var text = statement.text
+        for (index, parameter) in parameters.enumerated() {
+            text = text.replacing("$\(index + 1)", with: parameter)
+        }
+        let off = (["enable_seqscan"] + settings).map { "SET \($0) = off; " }.joined()
+        return try PostgresServer.shared.run("\(off)EXPLAIN \(text)", schema: try schema(url))
+    }
+
+    @Test("whom an address means is found by two indexes")
+    func plan() async throws {
+        let plan = try await Self.plan(UserSQL.selectMeant(by: "x", "x", limit: 8), ["'x'", "'x'", "8"])
         #expect(plan.contains("Index Scan on users_verified_email"), "\(plan)")
         #expect(plan.contains("Index Scan on users_username_key_key"), "\(plan)")
         #expect(!plan.contains("Seq Scan"), "\(plan)")
     }
 
+    @Test("users with a telephone number are found by its index")
+    func planOfPhoneNumbers() async throws {
+        let plan = try await Self.plan(
+            UserSQL.select(withPhoneNumber: "1", or: "2", limit: 8), ["'1'", "'2'", "8"])
+        #expect(plan.contains("users_phone_number") && plan.contains("Index Cond"), "\(plan)")
+        #expect(!plan.contains("Seq Scan"), "\(plan)")
+    }
+
     @Test("anonymous users are found by their index")
     func planOfAnonymousUsers() async throws {
-        let url = try PostgresServer.shared.newDatabase()
-        await (try openStore(url)).close()
-        let text = UserSQL.selectAnonymous(after: nil, limit: 8).text
-            .replacing("$1", with: "'00000000-0000-0000-0000-000000000000'").replacing("$2", with: "8")
-        let plan = try PostgresServer.shared.run(
-            "SET enable_seqscan = off; SET enable_bitmapscan = off; EXPLAIN \(text)", schema: try Self.schema(url))
+        let plan = try await Self.plan(
+            UserSQL.selectAnonymous(after: nil, limit: 8), ["'00000000-0000-0000-0000-000000000000'", "8"],
+            ["enable_bitmapscan"])
         #expect(plan.contains("Index Scan using users_anonymous") && plan.contains("Index Cond"), "\(plan)")
         #expect(!plan.contains("Sort"), "\(plan)")
     }

@@ -3,15 +3,14 @@ import Testing
 
 @testable import SQLiteStore
 
-/// How the sessions of a user are found, among however many of others and of the user.
-@Suite struct SQLiteSessionLookupTests {
-    private static func plan<each Value: Bindable>(_ query: Query, _ values: repeat each Value) async throws -> [String]
-    {
+extension Query {
+    /// How the query finds its rows in a new database.
+    func plan<each Value: Bindable>(_ values: repeat each Value) async throws -> [String] {
         var plan: [String] = []
         try await TemporaryFolder.with { folder in
             await (try folder.open()).close()
             let connection = try Connection(path: folder.database, access: .readOnly, cacheKibibytes: 100)
-            plan = try connection.all(Query("EXPLAIN QUERY PLAN " + query.text), repeat each values) {
+            plan = try connection.all(Query("EXPLAIN QUERY PLAN " + text), repeat each values) {
                 (row) throws(CorruptRow) -> String in
                 row.skip(3)
                 return row.text()
@@ -19,10 +18,13 @@ import Testing
         }
         return plan
     }
+}
 
+/// How the sessions of a user are found, among however many of others and of the user.
+@Suite struct SQLiteSessionLookupTests {
     /// Neither other clients' nor other devices' sessions of the user are looked at.
     @Test func thoseOnADevice_areFoundByEveryColumnOfTheIndex() async throws {
-        let plan = try await Self.plan(SessionRow.selectOnDevice, 1, "phone")
+        let plan = try await SessionRow.selectOnDevice.plan(1, "phone")
         #expect(
             plan.contains { $0.contains("sessions_living (user_number=? AND client_id=? AND device_id=?)") }, "\(plan)")
         #expect(plan.contains { $0.contains("sessions_living (user_number=? AND client_id>?)") }, "\(plan)")
@@ -35,11 +37,11 @@ import Testing
             (LoginSessionRow.selectPage, "logins_by_time"), (LoginSessionRow.selectPageInState, "logins_by_state"),
             (LoginSessionRow.selectPageOfUser, "logins_of_user"),
         ] {
-            let plan = try await Self.plan(query, "x", "DONE", 9, "x", 1)
+            let plan = try await query.plan("x", "DONE", 9, "x", 1)
             #expect(plan.contains { $0.contains("SEARCH logins USING INDEX \(index)") }, "\(plan)")
         }
         for query in [LoginSessionRow.selectPage, LoginSessionRow.selectPageInState] {
-            let plan = try await Self.plan(query, "x", "DONE", 9, "x", 1)
+            let plan = try await query.plan("x", "DONE", 9, "x", 1)
             #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
         }
     }
@@ -47,8 +49,8 @@ import Testing
     @Test("the last changes of a client and of the settings are found by their index, the newest first")
     func lifetimeChanges() async throws {
         let plans = [
-            (try await Self.plan(EventRow.selectChangesOfClient, "web", 9), "audit_events_of_clients"),
-            (try await Self.plan(EventRow.selectChangesOfSettings, 9), "audit_events_of_settings"),
+            (try await EventRow.selectChangesOfClient.plan("web", 9), "audit_events_of_clients"),
+            (try await EventRow.selectChangesOfSettings.plan(9), "audit_events_of_settings"),
         ]
         for (plan, index) in plans {
             #expect(plan.contains { $0.contains("INDEX \(index)") }, "\(plan)")
@@ -58,9 +60,9 @@ import Testing
 
     @Test func noOtherUsersSessionsAreLookedAt() async throws {
         let plans = [
-            try await Self.plan(SessionRow.selectPage, 1, "x", 1, "x", 1),
-            try await Self.plan(SessionRow.selectLatest, 1, 9, 9),
-            try await Self.plan(SessionRow.selectEnded, "x", 9, "phone", 1),
+            try await SessionRow.selectPage.plan(1, "x", 1, "x", 1),
+            try await SessionRow.selectLatest.plan(1, 9, 9),
+            try await SessionRow.selectEnded.plan("x", 9, "phone", 1),
         ]
         for plan in plans {
             #expect(plan.contains { $0.contains("INDEX sessions_") }, "\(plan)")

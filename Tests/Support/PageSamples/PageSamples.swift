@@ -225,7 +225,7 @@ private struct Texts {
     var entries: [ActivityEntry] {
         let events: [ActivityEvent] = [
             .signedIn(.phone), .signInFailed, .ended(.parentEnded), .passwordChanged, .ended(.refreshTokenReused),
-            .loginsPaused, .signedIn(.passkey), .created,
+            .loginsPaused, .pinFailed, .signedIn(.passkey), .created,
         ]
         return events.enumerated().map { index, event in
             ActivityEntry(

@@ -76,7 +76,8 @@ extension ConsoleView {
         return Self.fits(filter.user, [event.userID?.description], byPart: true)
             && Self.fits(filter.session, [event.sessionID?.description], byPart: true)
             && Self.fits(filter.request, [event.requestID], byPart: true)
-            && Self.fits(filter.client, [event.clientID]) && Self.fits(filter.device, [event.deviceID])
+            && Self.fits(filter.client, [event.clientID])
+            && Self.fits(filter.device, [event.deviceID, event.deviceName])
             && Self.fits(filter.kind, [event.kind.rawValue]) && Self.fits(filter.reason, [event.reason])
             && Self.fits(filter.actor, names(ofActorOf: event))
             && Self.fits(

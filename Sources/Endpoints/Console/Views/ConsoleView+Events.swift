@@ -100,7 +100,7 @@ extension ConsoleView {
             parts.append("\(reason)")
         }
         if let id = event.clientID { parts.append("\(id)") }
-        if let id = event.deviceID { parts.append("\(id)") }
+        if let device = event.deviceName ?? event.deviceID { parts.append("\(device)") }
         if let id = event.sessionID {
             parts.append("\(link: Self.path(ofSession: id), code: String(id.description.prefix(Self.shownDigits)))")
         }

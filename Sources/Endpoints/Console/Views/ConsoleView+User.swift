@@ -162,16 +162,15 @@ extension ConsoleView {
     /// The rows of living sessions, as the user's own page has them: the sessions of one app in one browser are one row, below the
     /// browser or the phone from which they came.
     private func livingRows(_ living: [SessionRecord], _ facts: UserFacts) -> [[ConsoleText]] {
-        let rows = DeviceRow.list(living)
-        let families = DeviceRow.families(of: rows)
+        let families = DeviceRow.families(of: DeviceRow.list(living))
         let roots = Set((families[nil] ?? []).map(\.id))
-        return DeviceRow.sorted(rows).map { row(of: $0, isBelow: !roots.contains($0.id), facts) }
+        return DeviceRow.sorted(families).map { row(of: $0, isBelow: !roots.contains($0.id), facts) }
     }
 
     /// Ended sessions in their order, with those that a phone has let in below the phone.
     private func endedRows(_ ended: [SessionRecord], _ facts: UserFacts) -> [[ConsoleText]] {
         let phones = Set(ended.map(\.session.id))
-        return DeviceRow.sorted(ended.map { DeviceRow(records: [$0]) }).map { row in
+        return DeviceRow.sorted(DeviceRow.families(of: ended.map { DeviceRow($0) })).map { row in
             let (record, ending) = (row.record, policy.ending(of: row.record, at: now))
             let isBelow = record.session.phoneID.map(phones.contains) ?? false
             return beginning(of: row, isBelow: isBelow, facts) + [ending.map { time($0.at) } ?? "", state(record)]

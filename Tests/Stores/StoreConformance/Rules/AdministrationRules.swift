@@ -187,7 +187,7 @@ let eventRules: [StoreRule] = [
         let session = Fixture.session(of: user)
         var full = AuditEvent(
             .sessionEnded, at: Fixture.start, by: Fixture.admin, session: session, reason: "revoked_by_admin")
-        (full.tokenID, full.tokenEpoch) = ("jti", 7)
+        (full.deviceName, full.tokenID, full.tokenEpoch) = ("Anna's iPhone", "jti", 7)
         let plain = AuditEvent(.settingsChanged, at: Fixture.start, by: .system)
         let changes = [
             (AuditEvent.Kind.userChanged, "profile"), (.emailChanged, "a@x>b@x"), (.loginFailed, "wrong_password"),
@@ -199,12 +199,14 @@ let eventRules: [StoreRule] = [
         let recorded = try await store.events(after: 0, limit: 10, userID: nil, sessionID: nil)
         #expect(recorded.map(\.event) == [full, plain] + changes)
     },
-    StoreRule("the deletion of a user erases the values from the user's changes, and nothing else") { store in
+    StoreRule("the deletion of a user erases the values of the user's changes and the names of devices") { store in
         let users = [Fixture.user(), Fixture.user("berta")]
         for user in users { #expect(try await store.insertUser(user, from: .admin, events: [])) }
         let events = users.flatMap { user in
             [AuditEvent.Kind.emailChanged, .userChanged, .loginFailed].map { kind in
-                AuditEvent(kind, at: Fixture.start, by: Fixture.admin, userID: user.id, reason: "a@x>b@x")
+                AuditEvent(
+                    kind, at: Fixture.start, by: Fixture.admin, userID: user.id, deviceName: "phone of Anna",
+                    reason: "a@x>b@x")
             }
         }
         try await store.append(events)
@@ -212,6 +214,30 @@ let eventRules: [StoreRule] = [
         let recorded = try await store.events(after: 0, limit: 10, userID: nil, sessionID: nil)
         let kept = Array(repeating: "a@x>b@x" as String?, count: 4)
         #expect(recorded.prefix(6).map(\.event.reason) == [nil, nil] + kept)
+        #expect(recorded.prefix(6).map(\.event.deviceName) == [nil, nil, nil] + events.suffix(3).map(\.deviceName))
+    },
+    StoreRule("the end of a session names its device, by the platform if it has no name, and not to a deleted user") {
+        store in
+        for (number, deletes) in [false, true].enumerated() {
+            let user = try await store.given(Fixture.user("user-\(number)"))
+            for device in [
+                Device(id: "a", name: "Anna's iPhone", platform: "ios"), Device(id: "b", platform: "android"),
+                Device(id: "c"),
+            ] {
+                _ = try await store.given(
+                    Session(
+                        id: Fixture.sessionID(), userID: user.id, clientID: Client.mobileID, device: device,
+                        startedAt: Fixture.start, epoch: 1))
+            }
+            _ = try await store.updateUser(.id(user.id)) { change in
+                change.deletes = deletes
+                change.ending = UserChange.EndingSessions(.revokedByAdmin, at: Fixture.start)
+            }
+            let ends = try await store.events(after: 0, limit: 99, userID: user.id, sessionID: nil).map(\.event)
+                .filter { $0.kind == .sessionEnded }
+            let names = Dictionary(grouping: ends) { $0.deviceID }.mapValues { $0.compactMap(\.deviceName) }
+            #expect(names == ["a": deletes ? [] : ["Anna's iPhone"], "b": deletes ? [] : ["android"], "c": []])
+        }
     },
     StoreRule("every kind of event is kept") { store in
         let events = AuditEvent.Kind.allCases.map { AuditEvent($0, at: Fixture.start, by: .system) }

@@ -23,6 +23,23 @@ let userRules: [StoreRule] = [
         let plain = try await store.given(Fixture.user())
         #expect(try await store.user(.id(plain.id)) == plain)
     },
+    StoreRule("users are found by their telephone number, as it is stored, and typed with blanks and marks") {
+        store in
+        for (name, number) in [("b", "+433161234"), ("a", "+433161234"), ("c", "+43 316 (1234)"), ("d", nil)] {
+            var user = Fixture.user(name)
+            user.profile.phoneNumber = number
+            _ = try await store.given(user)
+        }
+        func found(_ number: String, _ limit: Int = 9) async throws -> [String] {
+            try await store.users(withPhoneNumber: number, limit: limit).map(\.username)
+        }
+        #expect(try await found("+433161234") == ["a", "b"])
+        #expect(try await found("+43 316/12-34") == ["a", "b"])
+        #expect(try await found("+43 316 (1234)") == ["a", "b", "c"])
+        #expect(try await found("+433161234", 1).count == 1)
+        for number in ["", " ", "3161234", "+43316123", "%"] { #expect(try await found(number).isEmpty, "\(number)") }
+        #expect(try await found("+433161234", 0).isEmpty)
+    },
     StoreRule("an unknown user is nil") { store in
         let user = try await store.user(.id(Fixture.userID()))
         #expect(user == nil)

@@ -91,9 +91,14 @@ extension ContractCase {
                 SojournConfiguration(server: client.server.url), store: MemoryStore(),
                 keys: SoftwareKeys.temporary(), transport: client.server.transport,
                 clock: (client.server as? FakeServer)?.clock ?? SystemClock())
-            await #expect(throws: SojournError.misconfigured("login_method_not_allowed")) {
+            let refused = await #expect(throws: SojournError.self) {
                 _ = try await sojourn.signIn(username: user, password: password)
             }
+            guard case .misconfigured("login_method_not_allowed", let detail?) = refused else {
+                Issue.record("\(String(describing: refused))")
+                return
+            }
+            #expect(!detail.isEmpty)
             try await client.server.setLoginMethods(nil)
             #expect(try await client.logIn(user, password).status == 200)
         },

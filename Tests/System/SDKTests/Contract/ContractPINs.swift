@@ -116,6 +116,9 @@ extension ContractCase {
             #expect(try await set(["pin": mac, "password": .string(password)]) == "200")
             let shown = try await client.send("GET", "/v1/me/pin", bearer: session.accessToken)
             #expect(Set(shown.json.keys) == ["created_at", "changed_at", "attempts_left", "locked"])
+            let next = JSONValue.string(Base64URL.encode([UInt8](repeating: 2, count: 32)))
+            for _ in 0..<2 { #expect(try await set(["pin": next, "old_pin": mac]) == "200", "the change, sent again") }
+            #expect(try await set(["pin": mac, "old_pin": mac]).hasPrefix("403 wrong_pin"))
             let again = try await client.logIn(user, password)
             #expect(
                 try await client.send("GET", "/v1/me/pin", bearer: again.accessToken).summary == "404 not_found",

@@ -189,7 +189,7 @@ struct URLSessionTransportTests {
                 try await sojourn.signIn(username: "anna", password: "correct horse battery")
             }
         }
-        guard case .misconfigured(let text)? = try await error(at: server.adminURL) else {
+        guard case .misconfigured(let text, _)? = try await error(at: server.adminURL) else {
             Issue.record("the admin listener is taken for the server")
             return
         }

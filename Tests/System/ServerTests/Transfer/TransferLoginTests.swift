@@ -48,7 +48,8 @@ struct TransferLoginTests {
             let (id, now) = (grant.session.id, first.context.clock.now)
             let pin = PIN(
                 sessionID: id, userID: user.id, macHash: [UInt8](repeating: 7, count: PIN.MAC.byteCount),
-                wrongCount: 2, createdAt: now, changedAt: now)
+                replacing: [UInt8](repeating: 8, count: PIN.MAC.byteCount), wrongCount: 2, createdAt: now,
+                changedAt: now)
             _ = try await first.store.updatePIN(of: id) { change in change.pin = pin }
             try await transfer.move(from: first, to: postgres)
             try await transfer.move(from: postgres, to: last)

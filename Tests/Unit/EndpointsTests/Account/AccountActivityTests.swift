@@ -1,3 +1,4 @@
+import Cryptography
 import FoundationEssentials
 import HTTP
 import SQLiteStore
@@ -42,17 +43,66 @@ import Testing
         }
     }
 
-    @Test("An event keeps its device after its session is forgotten, as long as the device has another one")
+    /// Signs in on a telephone with that name.
+    private func telephone(_ name: String, _ stage: EndpointsFixture) async throws -> Tokens {
+        try await stage.logIn(device: "phone-1\",\"name\":\"\(name)")
+    }
+
+    @Test("An event keeps the name that its device had, after its session is forgotten and without another one")
     func forgottenSession() async throws {
         try await EndpointsFixture.with { stage in
-            let first = try await stage.logIn(device: "phone-1\",\"name\":\"Old telephone")
+            let first = try await telephone("Old telephone", stage)
+            _ = try await stage.logIn(device: "x\",\"platform\":\"ios")
             _ = await stage.call(.post, "/v1/logout", bearer: first.access)
             stage.moveClock(to: 40 * EndpointsFixture.day)
-            _ = try await stage.store.sweepSessions(after: nil, limit: 100) { $0.session.ending != nil }
-            _ = try await stage.logIn(device: "phone-1\",\"name\":\"Telephone of Anna")
-            let text = try await AccountPages(stage).open("/account/activity").text
-            // The end, the first start and the second one.
-            #expect(text.components(separatedBy: "Telephone of Anna").count == 4, "\(text)")
+            _ = try await stage.store.sweepSessions(after: nil, limit: 100) { _ in true }
+            let account = AccountPages(stage)
+            let text = try await account.open("/account/activity").text
+            // The end and the start.
+            #expect(text.components(separatedBy: "<bdi>Old telephone</bdi>").count == 3, "\(text)")
+            #expect(text.components(separatedBy: "<bdi>iOS</bdi>").count == 2, "\(text)")
+            _ = try await telephone("Telephone of Anna", stage)
+            let later = try await account.open("/account/activity").text
+            #expect(later.components(separatedBy: "<bdi>Old telephone</bdi>").count == 3, "\(later)")
+            #expect(later.components(separatedBy: "<bdi>Telephone of Anna</bdi>").count == 2, "\(later)")
+        }
+    }
+
+    @Test("The deletion of a user erases the names of the devices from the events, those of the deletion among them")
+    func erasure() async throws {
+        try await EndpointsFixture.with { stage in
+            for name in ["Old telephone", "Telephone of Anna"] { _ = try await telephone(name, stage) }
+            _ = try await stage.logIn(device: "tablet\",\"name\":\"Tablet of Anna")
+            func names() async -> [String] {
+                await stage.admin(.get, "/admin/v1/events?limit=200").items.compactMap { $0.string("device_name") }
+            }
+            #expect(
+                await names() == ["Old telephone", "Old telephone", "Telephone of Anna", "Tablet of Anna"],
+                "the second login on the telephone has replaced the first")
+            #expect(await stage.admin(.delete, "/admin/v1/users/username:anna").status == 204)
+            let left = await stage.admin(.get, "/admin/v1/events?limit=200").items
+            #expect(left.count { $0.string("event") == "session_ended" } == 3)
+            #expect(await names().isEmpty)
+        }
+    }
+
+    @Test("A wrong PIN is a sentence of its own, with the device on which it was entered")
+    func wrongPIN() async throws {
+        try await EndpointsFixture.with { stage in
+            let phone = try await telephone("Telephone of Anna", stage)
+            func set(_ members: String) async -> Int {
+                let pin = Base64URL.encode([UInt8](repeating: 1, count: 32))
+                return await stage.call(.put, "/v1/me/pin", #"{"pin":"\#(pin)",\#(members)}"#, bearer: phone.access)
+                    .status
+            }
+            #expect(await set(#""password":"\#(EndpointsFixture.password)""#) == 200)
+            #expect(await set(#""old_pin":"\#(Base64URL.encode([UInt8](repeating: 2, count: 32)))""#) == 403)
+            let account = AccountPages(stage)
+            let text = try await account.open("/account/activity").text
+            #expect(text.contains("<li class=\"warn\"><p>Wrong PIN on <bdi>Telephone of Anna</bdi></p>"), "\(text)")
+            #expect(!text.contains("refused"))
+            let german = await account.browser.get("/account/activity", fields: ["Accept-Language": "de"])
+            #expect(german.text.contains("<p>Falsche PIN auf <bdi>Telephone of Anna</bdi></p>"), "\(german.text)")
         }
     }
 

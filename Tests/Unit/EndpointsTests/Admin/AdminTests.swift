@@ -74,6 +74,15 @@ import Testing
             let found = await stage.admin(.get, "/admin/v1/users?query=CAR").items
             #expect(found.map { $0.string("username") } == ["carl"])
             #expect(await stage.admin(.get, "/admin/v1/users?query=").items.count == 4)
+            _ = await stage.admin(.patch, "/admin/v1/users/username:anna", #"{"phone_number":"+433161234"}"#)
+            for (number, names) in [("%2b43%20316%201234", ["anna"]), ("3161234", []), ("%2b43316", [])] {
+                let found = await stage.admin(.get, "/admin/v1/users?phone_number=\(number)").items
+                #expect(found.compactMap { $0.string("username") } == names, "\(number)")
+            }
+            for rest in ["query=a", "cursor=YQ"] {
+                let both = await stage.admin(.get, "/admin/v1/users?phone_number=1&\(rest)")
+                #expect(both.status == 400 && both.string("member") == "phone_number", "\(rest)")
+            }
 
             for query in [
                 "limit=0", "limit=201", "limit=-1", "limit=+5", "limit=1e2", "limit=x", "limit=5&limit=5", "order=up",

@@ -157,6 +157,34 @@ import Testing
         }
     }
 
+    @Test("A change that is sent again is answered like the first, and every guess counts")
+    func repeated() async throws {
+        try await Self.withPIN { stage, phone in
+            func change(_ new: String, from old: String) async -> Answer {
+                await Self.set(#""pin":"\#(new)","old_pin":"\#(old)""#, stage, phone)
+            }
+            let new = Self.mac(3)
+            let first = await change(new, from: Self.right)
+            stage.moveClock(to: 30)
+            for _ in 0..<3 {
+                let again = await change(new, from: Self.right)
+                #expect(again.status == 200 && again.text == first.text, "\(again.text)")
+            }
+            #expect(Self.word(await change(Self.wrong, from: Self.right)) == "403 wrong_pin 2", "the old PIN alone")
+            #expect(Self.word(await change(new, from: Self.wrong)) == "403 wrong_pin 1", "the new PIN alone")
+            let after = await change(new, from: Self.right)
+            #expect(Self.word(after) == "200  1" && after.integer("changed_at") == EndpointsFixture.start)
+            #expect(Self.word(await change(new, from: Self.wrong)) == "403 pin_locked 0")
+            #expect(Self.word(await change(new, from: Self.right)) == "403 pin_locked 0")
+            let events = await stage.admin(.get, "/admin/v1/events?limit=200").items
+            #expect(events.count { $0.string("event") == "pin_changed" } == 1)
+            #expect(events.count { $0.string("reason") == "wrong_pin" } == 3)
+            // What a password has set has replaced no PIN.
+            #expect(await Self.set(#""pin":"\#(new)",\#(Self.password)"#, stage, phone).status == 200)
+            #expect(Self.word(await change(new, from: Self.right)) == "403 wrong_pin 2")
+        }
+    }
+
     @Test("A locked PIN is set anew by a password, and by the presence key")
     func setAnew() async throws {
         try await EndpointsFixture.with { stage in

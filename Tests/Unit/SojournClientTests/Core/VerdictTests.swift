@@ -119,15 +119,18 @@ struct VerdictTests {
         ("a_word_of_tomorrow", "refused"),
     ])
     func otherRefusals_keepTheSession(word: String, kind: String) {
-        let body = Array(#"{"code": "\#(word)", "reauthenticate": false, "acr_values": "presence password"}"#.utf8)
+        let body = Array(
+            #"{"code": "\#(word)", "detail": "Why.", "reauthenticate": false, "acr_values": "presence password"}"#.utf8)
         for status in [400, 401] {
             switch Verdict<TokenAnswer>(of: HTTPAnswer(status: status, body: body)) {
             case .suspended(let suspension): #expect(kind == "suspended" && suspension.rawValue == word)
             case .presenceRequired(let requirement):
                 #expect(kind == "presence" && requirement.ways == ["presence", "password"])
             case .signAgain: #expect(kind == "signAgain")
-            case .misconfigured: #expect(kind == "misconfigured")
-            case .refused(let refusal): #expect(kind == "refused" && refusal.code == word)
+            case .misconfigured(let fault, let detail):
+                #expect(kind == "misconfigured" && fault == word && detail == "Why.")
+            case .refused(let refusal):
+                #expect(kind == "refused" && refusal.code == word && refusal.detail == "Why.")
             case .granted, .ended, .unreachable: Issue.record("\(word)")
             }
         }

@@ -56,7 +56,7 @@ struct AnonymousTests {
 
     @Test func clientThatMayNot_isMisconfigured() async throws {
         let phone = try await Phone.new()
-        await #expect(throws: SojournError.misconfigured("unauthorized_client")) {
+        await #expect(throws: SojournError.misconfigured("unauthorized_client", detail: "A fake answer.")) {
             try await phone.sojourn.signInAnonymously()
         }
         #expect(phone.record?.session == nil)

@@ -21,7 +21,7 @@ struct IssuerTests {
 
     @Test func loginAtAnotherURL_saysWhatToSet() async throws {
         let (error, phone) = try await thrown(metadata: #"{"issuer":"https://auth.example/"}"#)
-        guard case .misconfigured(let text)? = error else {
+        guard case .misconfigured(let text, _)? = error else {
             Issue.record("\(String(describing: error))")
             return
         }
@@ -65,7 +65,7 @@ struct IssuerTests {
             ((404, problem), (404, problem)), ((404, page), (200, #"{"issuer":"https://sojourn.test"}"#)),
         ])
     func anotherServer(login: (Int, String), metadata: (Int, String)) async throws {
-        guard case .misconfigured(let text)? = try await error(login: login, metadata: metadata) else {
+        guard case .misconfigured(let text, _)? = try await error(login: login, metadata: metadata) else {
             Issue.record("not told: \(login), \(metadata)")
             return
         }

@@ -5,8 +5,9 @@ extension Fixture {
     /// A PIN with every member set.
     fileprivate static func pin(of session: Session, at: Instant = start, _ byte: UInt8 = 7) -> PIN {
         PIN(
-            sessionID: session.id, userID: session.userID, macHash: [UInt8](repeating: byte, count: 32), wrongCount: 2,
-            createdAt: at, changedAt: at + .seconds(5))
+            sessionID: session.id, userID: session.userID, macHash: [UInt8](repeating: byte, count: 32),
+            replacing: [UInt8](repeating: byte + 1, count: 32), wrongCount: 2, createdAt: at,
+            changedAt: at + .seconds(5))
     }
 
     /// What a device sends for a PIN.
@@ -73,8 +74,8 @@ let pinRules: [StoreRule] = [
         #expect(try await store.pins(after: ordered[1].sessionID, limit: 2) == [ordered[2]])
         #expect(try await store.pins(after: nil, limit: 0).isEmpty)
         var other = pins[0]
-        (other.macHash, other.wrongCount, other.changedAt) = (
-            [UInt8](repeating: 9, count: 32), 0, .init(secondsSinceEpoch: 9)
+        (other.macHash, other.replacedMACHash, other.wrongCount, other.changedAt) = (
+            [UInt8](repeating: 9, count: 32), nil, 0, .init(secondsSinceEpoch: 9)
         )
         #expect(try await store.given(other) == other)
         #expect(try await store.pin(of: other.sessionID) == other)

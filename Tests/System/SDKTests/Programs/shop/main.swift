@@ -34,7 +34,7 @@ do {
     switch error {
     case .notSignedIn, .ended: print("log in, please:", error)
     case .refused(let refusal): print("refused:", refusal.code)
-    case .misconfigured(let fault): print("set up wrongly:", fault)
+    case .misconfigured(let fault, let detail): print("set up wrongly:", fault, detail ?? "")
     default: print("try again later:", error)
     }
     status = 1
