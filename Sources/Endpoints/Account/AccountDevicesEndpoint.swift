@@ -77,7 +77,7 @@ extension Endpoints {
         let tree = DeviceRow.families(of: DeviceRow.list([stay.visit.record] + others))
         let all = DeviceRow.sorted(tree)
         let count = (all.count + Self.devicesMax - 1) / Self.devicesMax
-        let query = AuthorizationParameters((try? stay.call.request.queryItems()) ?? [])
+        let query = stay.call.query
         let number = min(max(1, query["page"].flatMap { Int($0) } ?? 1), count)
         let shown = Array(all.dropFirst((number - 1) * Self.devicesMax).prefix(Self.devicesMax))
         let rest = all.count - number * Self.devicesMax
@@ -121,8 +121,9 @@ extension Endpoints {
             isThis: isThis, isMobile: session.device.isMobile, children: children)
     }
 
-    /// The last address of each session in the newest events of the user. Refreshes leave no event, so that this is the address
-    /// of the login for most.
+    /// The last address of each session in the newest events of the user; none if no place is known of any. Refreshes leave no
+        if remoteLogins.place == nil { return [:] }
+    /// event, so that this is the address of the login for most.
     func addresses(of userID: Identifier<User>) async throws(ServiceError) -> [Identifier<Session>: String] {
         let events = try await services.accounts.history(of: userID, limit: Self.eventsMax)
         let pairs = events.compactMap { recorded -> (Identifier<Session>, String)? in
@@ -136,7 +137,7 @@ extension Endpoints {
 
     /// City and country of an address; nil if they are not known.
     func placeName(_ address: String, in language: PageLanguage = .english) -> String? {
-        remoteLogins.place(address, language.rawValue)?.name
+        remoteLogins.place?(address, language.rawValue)?.name
     }
 }
 

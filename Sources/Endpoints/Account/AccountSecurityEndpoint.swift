@@ -44,11 +44,12 @@ extension Endpoints {
                 switch error {
                 case .invalidCredentials: message = .wrongCurrentPassword
                 case .invalid(member: "new_password", _): message = .password(passwordProblem(new, of: stay.user))
-                case .tooManyRequests(let wait): message = .tooManyAttempts(seconds: Int(wait / .seconds(1)) + 1)
+                case .tooManyRequests: message = .tooManyAttempts(seconds: Self.retryAfter(error))
+                case .store(.unavailable), .overloaded, .passwordQueueFull: message = .unavailable
                 default: throw error
                 }
                 log(error, message.status, call)
-                return try await securityPage(stay, message)
+                return Self.page(try await securityPage(stay, message), after: error)
             }
             return redirect(stay, to: .accountSecurity, saying: AccountWord.password)
         }
@@ -173,7 +174,7 @@ extension Endpoints {
             passkeyName: form?[.act] == "rename" ? form?[.name] ?? "" : nil,
             pausesOnExpiry: form?[.effective] == User.LoginDisabling.Effective.onExpiry.rawValue,
             endsSessions: form?[.endSessions] == "1")
-        let query = AuthorizationParameters((try? stay.call.request.queryItems()) ?? [])
+        let query = stay.call.query
         var (passkeys, addition): ([AccountPasskey]?, PasskeyAddition) = (nil, .none)
         if context.passkeys != nil {
             let known = try await services.passkeys.passkeys(of: user.id)
@@ -188,9 +189,7 @@ extension Endpoints {
             header: stay.header, username: user.username, hasPassword: user.passwordHash != nil,
             lengthMin: context.passwordRules.lengthMin, passkeys: passkeys, chosen: form?[.passkey] ?? query["passkey"],
             addition: addition, logins: user.switchState, typed: typed, message: message)
-        var response = page.response(message?.status ?? .ok, in: stay.language)
-        if case .tooManyAttempts(let seconds) = message { response.fields.append("Retry-After", "\(seconds)") }
-        return response
+        return page.response(message?.status ?? .ok, in: stay.language)
     }
 
     /// What is wrong with a new password that was refused.
@@ -223,6 +222,7 @@ extension SecurityPage.Message {
         switch self {
         case .wrongCurrentPassword, .password, .passkeyNameRefused, .passkeyNotAdded: .unprocessable
         case .pauseNeedsPassword, .passkeyTaken: .conflict
+        case .unavailable: .serviceUnavailable
         case .tooManyAttempts: .tooManyRequests
         case .pressAgain, .passkeyAddNow, .passwordSaved, .paused, .resumed, .passkeyRenamed, .passkeyRemoved,
             .passkeyGone,

@@ -9,7 +9,7 @@ extension Endpoints {
     /// `GET /reset`: asks for a new password, or says that it is stored.
     func showReset(_ call: Call) async throws -> Response {
         guard let transport = call.transport else { throw RequestProblem.needsTLS }
-        let query = AuthorizationParameters((try? call.request.queryItems()) ?? [])
+        let query = call.query
         let isDone = call.flowSecrets(transport).contains { $0.isToken(query["t"], of: Self.resetDonePath, "") }
         if isDone { return PasswordSavedPage().response(.ok, in: call.language()) }
         return resetPage(call, transport)
@@ -38,11 +38,13 @@ extension Endpoints {
             switch error {
             case .invalid(member: "reset_token", _): message = .tokenRefused
             case .invalid(member: "new_password", _): message = .password(passwordProblem(new, of: nil))
-            case .tooManyRequests(let wait): message = .tooManyAttempts(seconds: Int(wait / .seconds(1)) + 1)
+            case .tooManyRequests: message = .tooManyAttempts(seconds: Self.retryAfter(error))
+            case .store(.unavailable), .overloaded, .passwordQueueFull: message = .unavailable
             default: throw error
             }
             log(error, message.status, call)
-            return resetPage(call, transport, token: message == .tokenRefused ? nil : token, message)
+            let shown = message == .tokenRefused ? nil : token
+            return Self.page(resetPage(call, transport, token: shown, message), after: error)
         }
         return Self.redirect(to: "\(url(.reset))?t=\(flow.formToken(Self.resetDonePath, ""))")
     }
@@ -60,16 +62,15 @@ extension Endpoints {
     private func resetPage(
         _ call: Call, _ transport: PageTransport, token: String? = nil, _ message: ResetPage.Message? = nil
     ) -> Response {
-        let shown = call.flowSecrets(transport).first
-        let flow = shown ?? FlowSecret(random: context.random)
+        let browserFlow = flow(call, transport)
+        let flow = browserFlow.secret
         var state = FormState { flow.formToken($0.text, "") }
         if case .stale = message { state.isShownAgain = true }
         let page = ResetPage(
             form: state, token: token,
             lengthMin: context.passwordRules.lengthMin, message: message)
         var response = page.response(message?.status ?? .ok, in: call.language())
-        if shown == nil { PageCookie.flow.set(flow.text, transport, on: &response) }
-        if case .tooManyAttempts(let seconds) = message { response.fields.append("Retry-After", "\(seconds)") }
+        browserFlow.set(transport, on: &response)
         return response
     }
 }
@@ -81,6 +82,7 @@ extension ResetPage.Message {
         case .stale(let stale): stale.status
         case .tokenRefused, .password: .unprocessable
         case .tooManyAttempts: .tooManyRequests
+        case .unavailable: .serviceUnavailable
         }
     }
 }

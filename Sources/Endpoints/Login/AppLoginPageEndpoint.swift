@@ -32,15 +32,14 @@ extension Endpoints {
                 return appLoginPage(call, transport, .otherAccount(account: other), visit.client)
             }
             guard isAnswer else {
-                let account = visit.user.shownUsername ?? visit.user.username
+                let account = visit.user.username
                 return appLoginPage(call, transport, .question(account: account), visit.client, nonce: nonce)
             }
             let (handle, idle) = try await services.loginSessions.signIn(
                 visit, in: browser(call, transport), from: call.origin)
             metrics.countLogin()
             var response = Self.redirect(to: initiation(of: visit.client))
-            PageCookie.session.set(
-                services.hostedLogin.cookie(handle), lifetime: handle.isKept ? idle : nil, transport, on: &response)
+            setSession(handle, idle: idle, transport, on: &response)
             return response
         } catch {
             if isAnswer { metrics.countLogin(failing: error) }
@@ -73,8 +72,8 @@ extension Endpoints {
         _ call: Call, _ transport: PageTransport, _ state: AppLoginPage.State, _ client: Client? = nil,
         nonce: String? = nil, typed: String = ""
     ) -> Response {
-        let shown = call.flowSecrets(transport).first
-        let flow = shown ?? FlowSecret(random: context.random)
+        let browserFlow = flow(call, transport)
+        let flow = browserFlow.secret
         var form = FormState(request: nonce) { flow.formToken($0.text, $0 == .loginApp ? nonce ?? "" : "") }
         var status = state == .tooLate ? Status.unprocessable : .ok
         if case .stale(let stale) = state { (form.isShownAgain, status) = (true, stale.status) }
@@ -85,7 +84,7 @@ extension Endpoints {
         var response = page.response(
             status, in: call.language(),
             submittingTo: targets.compactMap { PageURL(absolute: $0) })
-        if shown == nil { PageCookie.flow.set(flow.text, transport, on: &response) }
+        browserFlow.set(transport, on: &response)
         return response
     }
 }

@@ -115,6 +115,34 @@ struct FlowSecret: Hashable, Sendable {
     }
 }
 
+/// The secret of a browser, for a page with a form.
+struct BrowserFlow: Sendable {
+    let secret: FlowSecret
+    /// Whether the browser has shown none, so that the page has to set it.
+    fileprivate let isNew: Bool
+
+    /// Sets the cookie of a new secret.
+    func set(_ transport: PageTransport, on response: inout Response) {
+        if isNew { PageCookie.flow.set(secret.text, transport, on: &response) }
+    }
+}
+
+extension Endpoints {
+    /// The secret that the browser has shown, or a new one.
+    func flow(_ call: Call, _ transport: PageTransport) -> BrowserFlow {
+        let shown = call.flowSecrets(transport).first
+        return BrowserFlow(secret: shown ?? FlowSecret(random: context.random), isNew: shown == nil)
+    }
+
+    /// Sends the cookie of the browser's session. It lasts as long as the session if its user stays logged in.
+    func setSession(
+        _ handle: BrowserHandle, idle: Duration, _ transport: PageTransport, on response: inout Response
+    ) {
+        PageCookie.session.set(
+            services.hostedLogin.cookie(handle), lifetime: handle.isKept ? idle : nil, transport, on: &response)
+    }
+}
+
 extension Call {
     /// Why a form with a stale token counts for nothing. A browser that shows no cookie with the second form keeps none.
     func staleness(of form: FormParameters, _ transport: PageTransport) -> StaleForm {

@@ -180,20 +180,14 @@ extension Endpoints {
         case .invalidCredentials: message = .wrongCredentials
         case .loginRefused(.loginDisabledByUser): message = .loginsPaused
         case .loginRefused: message = .loginsBlocked
-        case .tooManyRequests(let wait): message = .tooManyAttempts(seconds: Int(wait / .seconds(1)) + 1)
+        case .tooManyRequests: message = .tooManyAttempts(seconds: Self.retryAfter(error))
         case .store(.unavailable), .overloaded, .passwordQueueFull: message = .unavailable
         case .requestSpent where isOfApp, .unauthorizedClient where isOfApp, .loginMethodRefused where isOfApp:
             return answer(to: error, of: visit.carried.request)
         default: throw error
         }
         log(error, message.status, call)
-        var response = try await loginPage(visit, username: username, message, call)
-        switch message {
-        case .tooManyAttempts(let seconds): response.fields.append("Retry-After", "\(seconds)")
-        case .unavailable: response.fields.append("Retry-After", "2")
-        default: break
-        }
-        return response
+        return Self.page(try await loginPage(visit, username: username, message, call), after: error)
     }
 
     /// The page for the request, bound to the flow cookie of the browser, or to a new one.
@@ -205,8 +199,8 @@ extension Endpoints {
         _ visit: LoginVisit, username: String?, _ message: LoginPage.Message?, choice: String? = nil, _ call: Call
     ) async throws -> Response {
         let request = visit.carried.request
-        let shown = call.flowSecrets(visit.transport).first
-        let flow = shown ?? FlowSecret(random: context.random)
+        let browserFlow = flow(call, visit.transport)
+        let flow = browserFlow.secret
         var carried = visit.carried
         carried.browser = flow.browser
         let client = request.isOfAccountPages ? nil : try await services.hostedLogin.client(request.clientID)
@@ -233,7 +227,7 @@ extension Endpoints {
         var response = page.response(
             message?.status ?? .ok, in: call.language(request),
             submittingTo: formTargets(request, client))
-        if shown == nil { PageCookie.flow.set(flow.text, visit.transport, on: &response) }
+        browserFlow.set(visit.transport, on: &response)
         return response
     }
 }
@@ -270,9 +264,7 @@ extension Endpoints {
     ) -> Response {
         var response = answer(code: approval.code, to: request)
         if let handle = approval.handle {
-            PageCookie.session.set(
-                services.hostedLogin.cookie(handle), lifetime: handle.isKept ? approval.idle : nil, transport,
-                on: &response)
+            setSession(handle, idle: approval.idle, transport, on: &response)
         }
         return response
     }
@@ -303,3 +295,6 @@ extension Call {
         return Text.isValid(cut, lengthMax: Login.userAgentLengthMax + 3) ? cut : nil
     }
 }
+    /// The parameters of the URL; none if they cannot be read.
+    var query: AuthorizationParameters { AuthorizationParameters((try? request.queryItems()) ?? []) }
+

@@ -114,8 +114,8 @@ extension Endpoints {
     private func question(
         _ request: LogoutRequest, of user: User, _ transport: PageTransport, _ call: Call
     ) -> Response {
-        let shown = call.flowSecrets(transport).first
-        let flow = shown ?? FlowSecret(random: context.random)
+        let browserFlow = flow(call, transport)
+        let flow = browserFlow.secret
         let page = LogoutPage(
             app: request.client.map { app($0) },
             form: FormState(request: request.query) { flow.formToken($0.text, request.query) }, account: user.username,
@@ -123,7 +123,7 @@ extension Endpoints {
         var response = page.response(
             .ok, in: call.language(),
             submittingTo: [request.destination.flatMap { PageURL(absolute: $0) }].compactMap(\.self))
-        if shown == nil { PageCookie.flow.set(flow.text, transport, on: &response) }
+        browserFlow.set(transport, on: &response)
         return response
     }
 

@@ -8,7 +8,7 @@ internal import Sessions
 extension Endpoints {
     /// `GET /not-me?s=&t=`: shows the session. Opening the page ends nothing, because programs follow the links in messages.
     func showNotMe(_ call: Call) async throws -> Response {
-        let query = AuthorizationParameters((try? call.request.queryItems()) ?? [])
+        let query = call.query
         return try await notMe(call, "\(query["s"] ?? "").\(query["t"] ?? "")") { visit in
             try await notMePage(visit, call)
         }
@@ -20,7 +20,7 @@ extension Endpoints {
         try checkOrigin(call)
         let form = try call.form()
         return try await notMe(call, form[.request] ?? "") { visit in
-            guard visit.flow.isToken(form[.csrf], of: PagePath.notMe.text, visit.name) else {
+            guard visit.flow.secret.isToken(form[.csrf], of: PagePath.notMe.text, visit.name) else {
                 return try await notMePage(
                     visit, call, endsAll: form[.endSessions] == "1", call.staleness(of: form, visit.transport))
             }
@@ -42,8 +42,7 @@ extension Endpoints {
         /// The session, or another one of the same login, if that is over.
         let record: SessionRecord
         let transport: PageTransport
-        let flow: FlowSecret
-        let isNewBrowser: Bool
+        let flow: BrowserFlow
     }
 
     /// Answers a request for the session of a link. A session that is over gets the page that says so.
@@ -58,10 +57,8 @@ extension Endpoints {
         guard let record = try await services.loginSessions.sessions(letInWith: id).first else {
             return NotMeDonePage(wasOver: true).response(.ok, in: call.language())
         }
-        let shown = call.flowSecrets(transport).first
         let visit = NotMeVisit(
-            name: name, id: id, record: record, transport: transport, flow: shown ?? FlowSecret(random: context.random),
-            isNewBrowser: shown == nil)
+            name: name, id: id, record: record, transport: transport, flow: flow(call, transport))
         return try await body(visit)
     }
 
@@ -70,7 +67,7 @@ extension Endpoints {
     ) async throws(ServiceError) -> Response {
         let session = visit.record.session
         let address = try await addresses(of: session.userID)[session.id]
-        var form = FormState(request: visit.name) { visit.flow.formToken($0.text, visit.name) }
+        var form = FormState(request: visit.name) { visit.flow.secret.formToken($0.text, visit.name) }
         form.isShownAgain = stale != nil
         let page = NotMePage(
             app: visit.record.client.map { app($0) } ?? PageApp(name: session.clientID),
@@ -78,7 +75,7 @@ extension Endpoints {
             place: address.flatMap { placeName($0, in: call.language()) },
             signedInAt: session.startedAt.secondsSinceEpoch, endsAll: endsAll, stale: stale)
         var response = page.response(stale?.status ?? .ok, in: call.language())
-        if visit.isNewBrowser { PageCookie.flow.set(visit.flow.text, visit.transport, on: &response) }
+        visit.flow.set(visit.transport, on: &response)
         return response
     }
 }

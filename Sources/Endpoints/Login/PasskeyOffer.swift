@@ -26,8 +26,7 @@ extension Endpoints {
             let account = try await services.hostedLogin.accountVisit(handle)
         else { return nil }
         guard var response = try offerPage(visit, flow, account, having: [], client, call) else { return nil }
-        PageCookie.session.set(
-            services.hostedLogin.cookie(handle), lifetime: handle.isKept ? idle : nil, visit.transport, on: &response)
+        setSession(handle, idle: idle, visit.transport, on: &response)
         PageCookie.offered.set("1", lifetime: Self.offerPause, visit.transport, on: &response)
         return response
     }

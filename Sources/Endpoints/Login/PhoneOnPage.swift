@@ -41,7 +41,7 @@ extension Endpoints {
 
     /// `GET /login/phone/{id}?r=`: the page of a login, as it stands.
     func showPhonePage(_ call: Call) async throws -> Response {
-        switch try await phoneVisit(call, AuthorizationParameters((try? call.request.queryItems()) ?? [])["r"]) {
+        switch try await phoneVisit(call, call.query["r"]) {
         case .failure(let response): return response.response
         case .success(let phone): return try await phonePage(phone, call)
         }
@@ -69,7 +69,7 @@ extension Endpoints {
     /// to somebody else signs nobody in.
     func returnFromPhone(_ call: Call) async throws -> Response {
         guard let transport = call.transport else { throw RequestProblem.needsTLS }
-        let query = AuthorizationParameters((try? call.request.queryItems()) ?? [])
+        let query = call.query
         guard let id = query["l"].flatMap({ Identifier<Session>($0) }), !query.repeats("l"), !query.repeats("t"),
             services.loginSessions.isReturnToken(query["t"] ?? "", of: id),
             let (flow, login) = try await phoneLogin(id, call, transport),

@@ -29,7 +29,7 @@ extension Endpoints {
         if Self.acceptsEvents(call.request) {
             return .stream(events(of: login, proof, try waitingCalls.pagePlace(for: call.caller)))
         }
-        let query = AuthorizationParameters((try? call.request.queryItems()) ?? [])
+        let query = call.query
         var (event, current) = (PhoneEvent(login, pictureUntil: services.loginSessions.pictureUntil), login)
         if let wait = query["wait"].flatMap({ Int($0) }), wait > 0,
             let place = try? waitingCalls.pagePlace(for: call.caller)

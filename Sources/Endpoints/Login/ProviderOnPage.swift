@@ -25,8 +25,8 @@ extension Endpoints {
     /// `GET /login/provider?name=&r=`: sends the browser to a provider. Nothing is stored: the browser carries the state there
     /// and back. A request that is not bound to this browser goes to the login page, which alone binds it.
     func goToProvider(_ call: Call) async throws -> Response {
-        let parameters = AuthorizationParameters((try? call.request.queryItems()) ?? [])
-        let visit = try visit(call, parameters["r"], isKept: false)
+        let parameters = call.query
+        let visit = try visit(call, parameters["r"], isKept: nil)
         let request = visit.carried.request
         guard visit.carried.isTimely(at: context.clock.now) else { return try await expiredPage(request, call) }
         let client = try await services.hostedLogin.client(request.clientID)
@@ -86,7 +86,7 @@ extension Endpoints {
     /// answer could log the user in as the stranger.
     func completeProviderLogin(_ call: Call) async throws -> Response {
         guard let transport = call.transport else { throw RequestProblem.needsTLS }
-        let parameters = AuthorizationParameters((try? call.request.queryItems()) ?? [])
+        let parameters = call.query
         for name in ["state", "code", "error", "iss"] where parameters.repeats(name) {
             throw RequestProblem.invalid(name, "must stand only once")
         }

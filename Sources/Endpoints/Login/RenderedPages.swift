@@ -9,7 +9,7 @@ extension LoginPage.Message {
         switch self {
         case .stale(let stale): stale.status
         case .signInAgain, .signInToFinish: .ok
-        case .wrongCredentials, .locked, .providerFailed, .passkeyFailed: .unprocessable
+        case .wrongCredentials, .providerFailed, .passkeyFailed: .unprocessable
         case .loginsPaused, .loginsBlocked: .forbidden
         case .tooManyAttempts: .tooManyRequests
         case .unavailable: .serviceUnavailable

@@ -26,8 +26,8 @@ public enum RemoteLoginSame: String, CaseIterable, Sendable {
 public struct RemoteLogins: Sendable {
     /// What both have to share.
     public var same = RemoteLoginSame.off
-    /// The place of a network address, with its name in a language; nil for an unknown one.
-    public var place: @Sendable (_ address: String, _ language: String) -> Place? = { _, _ in nil }
+    /// The place of a network address, with its name in a language; nil for an unknown one. Without a function no place is known.
+    public var place: (@Sendable (_ address: String, _ language: String) -> Place?)?
     /// The leading bits of an IPv6 address that name its network.
     public var ipv6PrefixBits = 64
 
@@ -56,7 +56,7 @@ public struct RemoteLogins: Sendable {
         return device != own
     }
 
-    private func country(of address: String?) -> String? { address.flatMap { place($0, "en") }?.countryCode }
+    private func country(of address: String?) -> String? { address.flatMap { place?($0, "en") }?.countryCode }
 }
 
 extension LoginSession {

@@ -62,7 +62,7 @@ extension Endpoints {
     }
 
     /// The seconds of `Retry-After`: for a busy store, a full queue, a rate limit, or an internal error.
-    private static func retryAfter(_ error: any Error) -> Int {
+    static func retryAfter(_ error: any Error) -> Int {
         switch error {
         case ServiceError.store(.unavailable): 1
         case ServiceError.overloaded, ServiceError.passwordQueueFull: 2
@@ -70,6 +70,15 @@ extension Endpoints {
         case ServiceError.tooManyRequests(let wait): Int(wait / .seconds(1)) + 1
         default: 5
         }
+    }
+
+    /// A page that says why something failed, with `Retry-After` if it may succeed later.
+    static func page(_ response: Response, after error: ServiceError) -> Response {
+        var response = response
+        if response.status == .tooManyRequests || response.status == .serviceUnavailable {
+            response.fields.append("Retry-After", "\(retryAfter(error))")
+        }
+        return response
     }
 
     /// The domain's errors as RFC 9457 problems.

@@ -1,19 +1,16 @@
-/// What the account pages have in common: the name of the account, the way to the other pages, out, and back to an app.
+/// What the account pages have in common: the name of the account, the way to the other pages, and out.
 public struct AccountHeader: Sendable {
     /// The name of the account.
     public var name: String
     /// The hidden fields.
     public var form: FormState
-    /// The app from which the user came, if it is known.
-    public var app: PageApp?
     /// The events of the session, which a page follows whose session depends on a phone; nil: the page does not.
     public var events: PagePath?
 
     /// A header.
-    public init(name: String, form: FormState, app: PageApp? = nil, events: PagePath? = nil) {
+    public init(name: String, form: FormState, events: PagePath? = nil) {
         self.name = name
         self.form = form
-        self.app = app
         self.events = events
     }
 
@@ -65,7 +62,7 @@ public struct AccountHeader: Sendable {
     ) -> HTML {
         let words = language.words
         return PageFrame(
-            words: words, language: language, title: tab.title(words), app: app, width: .wide, isError: isError,
+            words: words, language: language, title: tab.title(words), width: .wide, isError: isError,
             modules: modules + (events == nil ? [] : [.account]), account: tab.path,
             navigation: navigation(tab, words),
             content: """

@@ -87,10 +87,7 @@ public struct DevicesPage: HTMLPage {
     /// The whole document.
     public func html(in language: PageLanguage) -> HTML {
         let words = language.words
-        let list: HTML =
-            devices.isEmpty
-            ? "<p class=\"lead\">\(words.noDevices)</p>"
-            : """
+        let list: HTML = """
             <p class="lead">\(words.devicesLead)</p>
             \(Controls.form(.accountEnd, header.form, "\(items(words))\(pages(words))\(endings(words))"))
             """

@@ -72,6 +72,8 @@ public struct SecurityPage: HTMLPage {
         case password(PasswordProblem)
         /// Too many attempts.
         case tooManyAttempts(seconds: Int)
+        /// The server cannot store the new password at the moment.
+        case unavailable
         /// Logins are paused.
         case paused
         /// Logins are possible again.
@@ -99,8 +101,8 @@ public struct SecurityPage: HTMLPage {
             switch self {
             case .pressAgain, .passkeyGone, .passkeyAddNow: .note
             case .passwordSaved, .paused, .resumed, .passkeyRenamed, .passkeyRemoved, .passkeyAdded: .success
-            case .wrongCurrentPassword, .password, .tooManyAttempts, .pauseNeedsPassword, .passkeyNameRefused,
-                .passkeyNotAdded, .passkeyTaken:
+            case .wrongCurrentPassword, .password, .tooManyAttempts, .unavailable, .pauseNeedsPassword,
+                .passkeyNameRefused, .passkeyNotAdded, .passkeyTaken:
                 .error
             }
         }
@@ -237,6 +239,7 @@ public struct SecurityPage: HTMLPage {
                 case .wrongCurrentPassword: words.wrongCurrentPassword
                 case .password(let problem): problem.sentence(words)
                 case .tooManyAttempts(let seconds): words.tooManyAttempts(seconds: seconds)
+                case .unavailable: words.serverBusy
                 case .paused: words.paused
                 case .resumed: words.resumed
                 case .pauseNeedsPassword: words.pauseNeedsPassword

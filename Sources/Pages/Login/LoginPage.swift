@@ -38,8 +38,6 @@ public struct LoginPage: HTMLPage {
         case loginsPaused
         /// An admin has disabled the user.
         case loginsBlocked
-        /// The account is locked; told only after the right password.
-        case locked(minutes: Int)
         /// Too many attempts from this address.
         case tooManyAttempts(seconds: Int)
         /// The provider of this name did not confirm the user.
@@ -74,8 +72,6 @@ public struct LoginPage: HTMLPage {
     public var username: String
     /// Whether the box "Keep me signed in" is ticked; nil: the client does not allow it.
     public var remember: Bool?
-    /// Where a user without the password begins a reset.
-    public var forgotPassword: PageURL?
     /// Identity providers.
     public var providers: [Provider]
     /// Whether the page offers a login with the phone.
@@ -89,8 +85,7 @@ public struct LoginPage: HTMLPage {
     public init(
         app: PageApp?, form: FormState, account: RecognizedAccount? = nil, choice: RecognizedAccount? = nil,
         passkey: String? = nil, asksForPassword: Bool = true, names: Names = .both, username: String = "",
-        remember: Bool? = nil,
-        forgotPassword: PageURL? = nil, providers: [Provider] = [], offersPhone: Bool = false,
+        remember: Bool? = nil, providers: [Provider] = [], offersPhone: Bool = false,
         message: Message? = nil, isWithoutTLS: Bool = false
     ) {
         self.app = app
@@ -102,7 +97,6 @@ public struct LoginPage: HTMLPage {
         self.names = names
         self.username = username
         self.remember = remember
-        self.forgotPassword = forgotPassword
         self.providers = providers
         self.offersPhone = offersPhone
         self.message = message
@@ -141,7 +135,6 @@ public struct LoginPage: HTMLPage {
                 case .loginsPaused:
                     "\(words.loginsPaused) \(Controls.link(.accountSecurity, words.resume))"
                 case .loginsBlocked: "\(words.loginsBlocked)"
-                case .locked(let minutes): "\(words.locked(minutes: minutes))"
                 case .tooManyAttempts(let seconds): "\(words.tooManyAttempts(seconds: seconds))"
                 case .providerFailed(let name): words.providerFailed(DisplayName(name))
                 case .passkeyFailed: "\(words.passkeyFailed)"
@@ -212,11 +205,9 @@ public struct LoginPage: HTMLPage {
     }
 
     private func options(_ words: any Words) -> HTML? {
-        guard remember != nil || forgotPassword != nil else { return nil }
-        return """
-            <div class="options">\(remember.map { Controls.checkbox(.remember, words.keepMeSignedIn, isOn: $0) })\
-            \(forgotPassword.map { "<a href=\"\($0)\">\(words.forgotPassword)</a>" as HTML })</div>
-            """
+        remember.map {
+            "<div class=\"options\">\(Controls.checkbox(.remember, words.keepMeSignedIn, isOn: $0))</div>"
+        }
     }
 
     private func otherWays(_ words: any Words) -> HTML? {

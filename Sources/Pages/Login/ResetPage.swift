@@ -35,10 +35,10 @@ public struct ResetPage: HTMLPage {
         case password(PasswordProblem)
         /// Too many attempts from this address.
         case tooManyAttempts(seconds: Int)
+        /// The server cannot set it at the moment.
+        case unavailable
     }
 
-    /// The app from which the user came, if it is known.
-    public var app: PageApp?
     /// The hidden fields.
     public var form: FormState
     /// The reset token of the form that was refused; nil: the page asks for the link.
@@ -49,10 +49,7 @@ public struct ResetPage: HTMLPage {
     public var message: Message?
 
     /// A page for a new password.
-    public init(
-        app: PageApp? = nil, form: FormState, token: String? = nil, lengthMin: Int = 8, message: Message? = nil
-    ) {
-        self.app = app
+    public init(form: FormState, token: String? = nil, lengthMin: Int = 8, message: Message? = nil) {
         self.form = form
         self.token = token
         self.lengthMin = lengthMin
@@ -71,7 +68,7 @@ public struct ResetPage: HTMLPage {
             ? "<details class=\"ask\"><summary>\(words.resetOtherLink)</summary>\n\(form)</details>\n"
             : form
         return PageFrame(
-            words: words, language: language, title: title, app: app, isError: notice(words)?.kind == .error || isOver,
+            words: words, language: language, title: title, isError: notice(words)?.kind == .error || isOver,
             ways: [Controls.link(.account, words.yourAccount)],
             content: """
                 <h1>\(title)</h1>
@@ -102,6 +99,7 @@ public struct ResetPage: HTMLPage {
         case .password(let problem)?: Notice(kind: .error, text: "\(problem.sentence(words))")
         case .tooManyAttempts(let seconds)?:
             Notice(kind: .error, text: "\(words.tooManyAttempts(seconds: seconds))")
+        case .unavailable?: Notice(kind: .error, text: "\(words.serverBusy)")
         case .tokenRefused?, nil: nil
         }
     }
@@ -109,17 +107,14 @@ public struct ResetPage: HTMLPage {
 
 /// The new password is stored.
 public struct PasswordSavedPage: HTMLPage {
-    /// The app to which the user may go back.
-    public var app: PageApp?
-
     /// A confirmation.
-    public init(app: PageApp? = nil) { self.app = app }
+    public init() {}
 
     /// The whole document.
     public func html(in language: PageLanguage) -> HTML {
         let words = language.words
         return PageFrame(
-            words: words, language: language, title: words.passwordSaved, app: app,
+            words: words, language: language, title: words.passwordSaved,
             content: """
                 <span class="tick" aria-hidden="true"></span>
                 <h1>\(words.passwordSaved)</h1>

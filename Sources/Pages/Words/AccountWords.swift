@@ -26,7 +26,6 @@ protocol AccountWords {
     func moreDevices(_ count: Int) -> String
     var latestDevices: String { get }
     var nothingToEnd: String { get }
-    var noDevices: String { get }
 
     var changePassword: String { get }
     var changePasswordBody: String { get }

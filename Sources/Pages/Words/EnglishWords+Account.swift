@@ -27,7 +27,6 @@ extension EnglishWords {
     func moreDevices(_ count: Int) -> String { count == 1 ? "One more device" : "\(count) more devices" }
     var latestDevices: String { "Most recent devices" }
     var nothingToEnd: String { "It was signed out already." }
-    var noDevices: String { "You are not signed in anywhere." }
 
     var changePassword: String { "Password" }
     var changePasswordBody: String { "A new password signs out all your other devices." }

@@ -35,7 +35,6 @@ extension EnglishWords {
     var emailAddress: String { "Confirmed e-mail address" }
     var password: String { "Password" }
     var keepMeSignedIn: String { "Keep me signed in" }
-    var forgotPassword: String { "Forgot password?" }
     var signInWithPasskey: String { "Sign in with a passkey" }
     func signIn(with provider: DisplayName) -> HTML { "Continue with \(provider)" }
     var useYourPhone: String { "Use your phone" }
@@ -45,9 +44,6 @@ extension EnglishWords {
     var wrongCredentials: String { "Username and password do not match. Please try again." }
     var loginsPaused: String { "Sign-ins to this account are paused. Resume them in the app or in your account." }
     var loginsBlocked: String { "This account is disabled. Please contact the people who run this service." }
-    func locked(minutes: Int) -> String {
-        "Too many wrong passwords. You can try again in \(minutes == 1 ? "a minute" : "\(minutes) minutes")."
-    }
     func tooManyAttempts(seconds: Int) -> String {
         "Too many attempts. Please wait \(seconds == 1 ? "a second" : "\(seconds) seconds") and try again."
     }

@@ -27,7 +27,6 @@ extension GermanWords {
     func moreDevices(_ count: Int) -> String { count == 1 ? "Ein weiteres Gerät" : "\(count) weitere Geräte" }
     var latestDevices: String { "Zuletzt aktive Geräte" }
     var nothingToEnd: String { "Dieses Gerät war bereits abgemeldet." }
-    var noDevices: String { "Sie sind nirgends angemeldet." }
 
     var changePassword: String { "Passwort" }
     var changePasswordBody: String { "Mit einem neuen Passwort werden alle anderen Geräte abgemeldet." }

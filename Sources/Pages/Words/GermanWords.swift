@@ -35,7 +35,6 @@ extension GermanWords {
     var emailAddress: String { "Bestätigte E‑Mail-Adresse" }
     var password: String { "Passwort" }
     var keepMeSignedIn: String { "Angemeldet bleiben" }
-    var forgotPassword: String { "Passwort vergessen?" }
     var signInWithPasskey: String { "Mit einem Passkey anmelden" }
     func signIn(with provider: DisplayName) -> HTML { "Weiter mit \(provider)" }
     var useYourPhone: String { "Mit dem Smartphone anmelden" }
@@ -49,10 +48,6 @@ extension GermanWords {
         "Anmeldungen bei diesem Konto sind pausiert. In der App oder in Ihrem Konto können Sie das aufheben."
     }
     var loginsBlocked: String { "Dieses Konto ist gesperrt. Bitte wenden Sie sich an den Betreiber." }
-    func locked(minutes: Int) -> String {
-        let wait = minutes == 1 ? "einer Minute" : "\(minutes) Minuten"
-        return "Zu viele falsche Passwörter. Versuchen Sie es in \(wait) wieder."
-    }
     func tooManyAttempts(seconds: Int) -> String {
         let wait = seconds == 1 ? "eine Sekunde" : "\(seconds) Sekunden"
         return "Zu viele Versuche. Bitte warten Sie \(wait) und versuchen Sie es noch einmal."

@@ -45,7 +45,6 @@ protocol LoginWords {
     var emailAddress: String { get }
     var password: String { get }
     var keepMeSignedIn: String { get }
-    var forgotPassword: String { get }
     var signInWithPasskey: String { get }
     func signIn(with provider: DisplayName) -> HTML
     var useYourPhone: String { get }
@@ -55,7 +54,6 @@ protocol LoginWords {
     var wrongCredentials: String { get }
     var loginsPaused: String { get }
     var loginsBlocked: String { get }
-    func locked(minutes: Int) -> String
     func tooManyAttempts(seconds: Int) -> String
     func providerFailed(_ provider: DisplayName) -> HTML
     /// The page of a client that takes nothing but passkeys, in a browser that has none, or without script.

@@ -52,7 +52,7 @@ public final class PasskeyService: UseCase {
         let challenge = context.passkeyChallenges.make(
             for: .registration(in: session.id), at: context.clock.now, random: context.random)
         return policy.relyingParty.creationOptions(
-            challenge: challenge, userHandle: user.id.bytes, userName: user.shownUsername ?? user.username,
+            challenge: challenge, userHandle: user.id.bytes, userName: user.username,
             displayName: user.profile.displayName ?? user.shownUsername ?? "",
             excluding: known.map { ($0.id, $0.transports) })
     }

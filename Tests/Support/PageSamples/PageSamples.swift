@@ -36,8 +36,7 @@ private struct Texts {
         let token = text("Zm9ybS10b2tlbi1vZi0zMi1ieXRlcy1mb3ItYS1mb3Jt")
         form = FormState(csrf: token, request: text(String(repeating: "c2VhbGVk", count: 80)))
         header = AccountHeader(
-            name: text("ada@example.com"), form: FormState(csrf: token),
-            app: PageApp(name: text("Harbor Bank"), back: PageURL(absolute: "https://example.com/")))
+            name: text("ada@example.com"), form: FormState(csrf: token))
     }
 
     var providers: [LoginPage.Provider] {
@@ -47,7 +46,6 @@ private struct Texts {
     }
 
     var login: [PageSamples.Sample] {
-        let forgot = PageURL(absolute: "https://example.com/forgot")
         let recognized = LoginPage.RecognizedAccount(
             name: text("ada@example.com"), notYou: PagePath("/login", ["r": "c2VhbGVk", "account": "none"]))
         let options = text(#"{"challenge":"AAAA","rpId":"localhost","userVerification":"required"}"#)
@@ -57,19 +55,18 @@ private struct Texts {
         let messages: [(String, LoginPage.Message)] = [
             ("wrong-password", .wrongCredentials), ("stale", .stale(.pressAgain)),
             ("cookies-blocked", .stale(.cookiesBlocked)),
-            ("locked", .locked(minutes: 5)),
             ("provider-failed", .providerFailed(text("Example ID"))), ("paused", .loginsPaused),
             ("blocked", .loginsBlocked), ("too-many", .tooManyAttempts(seconds: 30)),
             ("passkey-failed", .passkeyFailed), ("again", .signInAgain), ("finish", .signInToFinish),
             ("unavailable", .unavailable),
         ]
         return [
-            .init(name: "login", page: LoginPage(app: app, form: form, remember: false, forgotPassword: forgot)),
+            .init(name: "login", page: LoginPage(app: app, form: form, remember: false)),
             .init(
                 name: "login-everything",
                 page: LoginPage(
                     app: app, form: form, account: recognized, passkey: options, remember: true,
-                    forgotPassword: forgot, providers: providers, offersPhone: true, isWithoutTLS: true)),
+                    providers: providers, offersPhone: true, isWithoutTLS: true)),
             .init(
                 name: "login-passkey",
                 page: LoginPage(app: app, form: form, passkey: options, asksForPassword: false, providers: providers)),
@@ -134,12 +131,15 @@ private struct Texts {
                 page: AppLoginPage(app: app, form: form, state: .otherAccount(account: text("bert")))),
             .init(
                 name: "reset-refused",
-                page: ResetPage(app: app, form: form, token: text("sjr_1"), message: .password(.tooCommon))),
+                page: ResetPage(form: form, token: text("sjr_1"), message: .password(.tooCommon))),
+            .init(
+                name: "reset-unavailable",
+                page: ResetPage(form: form, token: text("sjr_1"), message: .unavailable)),
             .init(name: "reset-expired", page: ResetPage(form: form, message: .tokenRefused)),
             .init(
                 name: "reset-cookies-blocked",
                 page: ResetPage(form: form, token: text("sjr_1"), message: .stale(.cookiesBlocked))),
-            .init(name: "password-saved", page: PasswordSavedPage(app: app)),
+            .init(name: "password-saved", page: PasswordSavedPage()),
         ]
     }
 
@@ -243,7 +243,7 @@ private struct Texts {
                 name: "account-by-phone",
                 page: DevicesPage(
                     header: AccountHeader(
-                        name: header.name, form: header.form, app: header.app, events: .accountEvents),
+                        name: header.name, form: header.form, events: .accountEvents),
                     devices: devices, now: Self.now)),
             .init(
                 name: "account-ended",

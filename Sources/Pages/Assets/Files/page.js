@@ -50,7 +50,9 @@ addEventListener("pageshow", ({ persisted }) => {
   // The browser has kept the page, and its user may have signed out meanwhile.
   if (persisted && account !== undefined) {
     document.body.hidden = true;
-    location.replace(account && location.pathname !== account ? account : location.href);
+    // A URL with a fragment would load nothing.
+    const here = location.pathname + location.search;
+    location.replace(account && location.pathname !== account ? account : here);
   }
 });
 

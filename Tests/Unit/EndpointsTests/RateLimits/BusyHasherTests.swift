@@ -107,6 +107,34 @@ import Testing
         }
     }
 
+    @Test(
+        "A page whose password gets no place in the queue says so, and loses neither the link nor the session",
+        arguments: ["/reset", "/account/password"])
+    func busyPages(_ path: String) async throws {
+        try await EndpointsFixture.with { stage in
+            let hash = try HeldHash(width: 1, pendingMax: 1)
+            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let mailed = await stage.admin(.post, "/admin/v1/users/username:anna/password-reset")
+            let token = try #require(mailed.string("reset_token"))
+            let phone = try await GuardedPhone(node, .password)
+            let account = AccountPages(node)
+            let page =
+                path == "/reset"
+                ? AccountPage(await account.browser.get(path)) : try await account.open("/account/security")
+            let form = [
+                "password": EndpointsFixture.password, "new_password": "a longer battery staple", "token": token,
+            ]
+            _ = try await hash.during {
+                await SessionCall.reset.make(phone, token)
+            } _: {
+                let answer = try await account.send(path, of: page, form)
+                #expect(answer.status == 503 && answer.field("Retry-After") == "2", "\(answer.text)")
+                #expect(answer.text.contains("We are very busy") && AccountPage(answer).csrf(path) != nil)
+                #expect(path != "/reset" || answer.text.contains(token))
+            }
+        }
+    }
+
     /// A way to send a password without another secret.
     enum Way: CaseIterable {
         case login, grant, loginSettings
