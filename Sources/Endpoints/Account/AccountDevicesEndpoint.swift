@@ -58,10 +58,8 @@ extension Endpoints {
     private func endRow(
         of id: Identifier<Session>, _ userID: Identifier<User>, asking current: Identifier<Session>, _ call: Call
     ) async throws -> Bool {
-        let rows = DeviceRow.list(try await services.accounts.livingSessions(of: userID))
-        let row = rows.first { $0.records.contains { $0.session.id == id } }
         var hasEnded = false
-        for session in row?.records.map(\.session.id) ?? [id] {
+        for session in try await services.accounts.sessions(inRowOf: id, of: userID) {
             let isEnded = try await services.logout.end(session, of: userID, asking: current, from: call.origin)
             hasEnded = hasEnded || isEnded
         }
@@ -111,7 +109,8 @@ extension Endpoints {
         func latest(_ time: (Session) -> Instant) -> Instant {
             row.records.dropFirst().reduce(time(session)) { max($0, time($1.session)) }
         }
-        let idleEnd = isThis ? context.clock.now + stay.visit.idle : latest(lifetimes.idleEnd)
+        let idleEnd =
+            isThis ? context.clock.now + stay.visit.idle : latest { $0.browserEnd ?? lifetimes.idleEnd(of: $0) }
         let startedAt = row.records.dropFirst().reduce(session.startedAt) { min($0, $1.session.startedAt) }
         return AccountDevice(
             session: session.id.description, name: session.device.shownName,
@@ -122,9 +121,9 @@ extension Endpoints {
     }
 
     /// The last address of each session in the newest events of the user; none if no place is known of any. Refreshes leave no
-        if remoteLogins.place == nil { return [:] }
     /// event, so that this is the address of the login for most.
     func addresses(of userID: Identifier<User>) async throws(ServiceError) -> [Identifier<Session>: String] {
+        if remoteLogins.place == nil { return [:] }
         let events = try await services.accounts.history(of: userID, limit: Self.eventsMax)
         let pairs = events.compactMap { recorded -> (Identifier<Session>, String)? in
             let event = recorded.event

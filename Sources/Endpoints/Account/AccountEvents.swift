@@ -6,7 +6,7 @@ internal import Sessions
 /// The end of a browser's session, for an account page that is open.
 extension Endpoints {
     /// The longest pause between two looks at the session. A recorded end comes sooner, by the revocation feed.
-    private static let lookPause = Duration.seconds(1)
+    private static let lookPause = Duration.seconds(15)
 
     /// `GET /account/events`: server-sent events, one of which is `ended`, when the session of the browser ends. The look at it is
     /// no use of the session, or an open page would keep it alive.
@@ -22,7 +22,7 @@ extension Endpoints {
                 let watch = services.loginSessions.watch
                 do {
                     while !Task.isCancelled {
-                        if try await services.hostedLogin.browserSession(handle) == nil {
+                        if try await services.hostedLogin.accountSession(handle) == nil {
                             _ = await reader.send(Array("event: ended\ndata:\n\n".utf8))
                             return
                         }

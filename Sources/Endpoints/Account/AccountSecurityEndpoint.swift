@@ -74,8 +74,7 @@ extension Endpoints {
         do throws(ServiceError) {
             _ = try await services.accounts.setLogins(
                 of: stay.user.id, shownBy: .browser(stay.visit.session.id), disabled: isPausing,
-                effective: effective, revokesSessions: endsSessions,
-                providers: identityVerifier?.providerNames ?? [], from: stay.call.origin)
+                effective: effective, revokesSessions: endsSessions, from: stay.call.origin)
         } catch {
             guard case .conflict(code: "password_missing", _) = error else { throw error }
             log(error, SecurityPage.Message.pauseNeedsPassword.status, stay.call)
@@ -222,8 +221,8 @@ extension SecurityPage.Message {
         switch self {
         case .wrongCurrentPassword, .password, .passkeyNameRefused, .passkeyNotAdded: .unprocessable
         case .pauseNeedsPassword, .passkeyTaken: .conflict
-        case .unavailable: .serviceUnavailable
         case .tooManyAttempts: .tooManyRequests
+        case .unavailable: .serviceUnavailable
         case .pressAgain, .passkeyAddNow, .passwordSaved, .paused, .resumed, .passkeyRenamed, .passkeyRemoved,
             .passkeyGone,
             .passkeyAdded:

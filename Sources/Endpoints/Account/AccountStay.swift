@@ -26,7 +26,7 @@ struct AccountStay: Sendable {
     /// The account's name, and the hidden fields of the page's forms.
     var header: AccountHeader {
         AccountHeader(
-            name: user.shownUsername ?? user.username,
+            name: user.username,
             form: FormState { flow.formToken($0.text, subject($0)) },
             events: visit.session.authenticationMethods.contains(LoginSession.authenticationMethod)
                 ? .accountEvents : nil)
@@ -44,7 +44,7 @@ struct AccountStay: Sendable {
 
     /// The word that `path(_:saying:)` put into the URL; nil without one.
     func word(on page: PagePath) -> String? {
-        let query = AuthorizationParameters((try? call.request.queryItems()) ?? [])
+        let query = call.query
         guard let word = query["done"], flow.isToken(query["t"], of: page.text, word) else { return nil }
         return word
     }
@@ -71,9 +71,8 @@ extension Endpoints {
             return redirect(to: .accountSecurity)
         }
         if call.request.method == .post { try visit.session.refuseOnProbation(at: context.clock.now) }
-        let shown = call.flowSecrets(transport).first
-        let stay = AccountStay(
-            visit: visit, transport: transport, call: call, flow: shown ?? FlowSecret(random: context.random))
+        let flow = flow(call, transport)
+        let stay = AccountStay(visit: visit, transport: transport, call: call, flow: flow.secret)
         var response: Response
         do throws(any Error) { response = try await body(stay) } catch {
             // The session has ended, or has grown too old for the act, since it was read.
@@ -84,11 +83,8 @@ extension Endpoints {
             default: throw error
             }
         }
-        if shown == nil { PageCookie.flow.set(stay.flow.text, transport, on: &response) }
-        if handle.isKept, !response.fields.contains("Set-Cookie") {
-            PageCookie.session.set(
-                services.hostedLogin.cookie(handle), lifetime: visit.idle, transport, on: &response)
-        }
+        flow.set(transport, on: &response)
+        if handle.isKept { setSession(handle, idle: visit.idle, transport, on: &response) }
         return response
     }
 
@@ -181,8 +177,7 @@ extension Endpoints {
             as: authentication, in: visit.browser, from: call.origin)
         var response =
             await finish(request, handle, visit.transport, flow, call) ?? Self.redirect(to: request.redirectURI)
-        PageCookie.session.set(
-            services.hostedLogin.cookie(handle), lifetime: handle.isKept ? idle : nil, visit.transport, on: &response)
+        setSession(handle, idle: idle, visit.transport, on: &response)
         return response
     }
 }

@@ -57,9 +57,9 @@ extension Endpoints {
         than user: User, _ call: Call, _ transport: PageTransport
     ) async throws(ServiceError) -> String? {
         guard let handle = browserHandle(call, transport),
-            let visit = try await services.hostedLogin.accountVisit(handle), visit.user.id != user.id
+            let other = try await services.hostedLogin.sessionToEnd(handle)?.user, other.id != user.id
         else { return nil }
-        return visit.user.shownUsername ?? visit.user.username
+        return other.username
     }
 
     /// The page of the client that starts its login, with the issuer (OpenID Connect Core section 4).

@@ -6,7 +6,7 @@ internal import Sessions
 
 /// A request for the login page, with what the browser has shown.
 struct LoginVisit: Sendable {
-    let carried: CarriedRequest
+    var carried: CarriedRequest
     /// The sealed request, as the page sent it.
     let sealed: String
     let transport: PageTransport
@@ -26,15 +26,16 @@ extension Endpoints {
     /// `GET /login?r=`: decides what the browser sees next for the sealed request. This call alone binds a request to the
     /// browser's flow cookie, or to a new one, which is no weaker than opening the link of the authorization endpoint again.
     func showLogin(_ call: Call) async throws -> Response {
-        let parameters = AuthorizationParameters((try? call.request.queryItems()) ?? [])
-        let visit = try visit(call, parameters["r"], isKept: nil)
+        let parameters = call.query
+        var visit = try visit(call, parameters["r"], isKept: nil)
         guard visit.carried.isTimely(at: context.clock.now) else {
             return try await expiredPage(visit.carried.request, call)
         }
         let request = visit.carried.request
         let isAgain = request.isOfAccountPages && request.demandsLogin
         let message: LoginPage.Message? = request.pending != nil ? .signInToFinish : isAgain ? .signInAgain : nil
-        if parameters["account"] == "none" {
+        if parameters["account"] == "none" { visit.carried.isForOther = true }
+        if visit.carried.isForOther == true {
             return try await loginPage(visit, username: isAgain ? "" : request.loginHint ?? "", message, call)
         }
         let choice = try await services.hostedLogin.choice(for: request, in: visit.browser)
@@ -96,7 +97,8 @@ extension Endpoints {
     ) async throws -> LoginSubmission {
         try checkOrigin(call)
         let form = try call.form()
-        let visit = try visit(call, form["r"], isKept: form["remember"] == "1")
+        let hasBox = path == .loginPassword || path == .loginPasskey
+        let visit = try visit(call, form["r"], isKept: hasBox ? form["remember"] == "1" : nil)
         guard visit.carried.isTimely(at: context.clock.now) else {
             return .page(try await expiredPage(visit.carried.request, call))
         }
@@ -123,11 +125,11 @@ extension Endpoints {
         guard let sealed, let carried = context.requests.open(sealed) else {
             throw RequestProblem.invalid("r", "is not a request of this server")
         }
-        // A user who authenticates again for the account pages stays logged in as before, unless the box says otherwise.
-        let wasKept = carried.request.isOfAccountPages && browserHandle(call, transport)?.isKept == true
+    ///
+    /// - Parameter isKept: whether the box of the form is ticked; nil: a form without it, or none.
         return LoginVisit(
             carried: carried, sealed: sealed, transport: transport,
-            browser: browser(call, transport, isKept: isKept ?? wasKept, form: sealed))
+            browser: browser(call, transport, isKept: isKept, form: sealed))
     }
 
     /// Logs a user in by password, with the limits of the other logins, and answers the client.
@@ -211,7 +213,11 @@ extension Endpoints {
         let login = client?.hostedLogin ?? .ofAccountPages
         var form = FormState(request: sealed) { flow.formToken($0.text, sealed) }
         if case .stale = message { form.isShownAgain = true }
-        let known = choice == nil ? try await knownName(visit, login, typed: username) : nil
+        let isForOther = carried.isForOther == true
+        let known = choice == nil && !isForOther ? try await knownName(visit, login, typed: username) : nil
+        // A user who authenticates again stays logged in as before, unless the box says otherwise.
+        let isSame = known != nil || (request.isOfAccountPages && !isForOther)
+        let wasKept = isSame && browserHandle(call, visit.transport)?.isKept == true
         func account(_ name: String) -> LoginPage.RecognizedAccount {
             LoginPage.RecognizedAccount(name: name, notYou: PagePath("/login", ["r": sealed, "account": "none"]))
         }
@@ -220,7 +226,7 @@ extension Endpoints {
             passkey: try passkeyOptions(login, carried),
             asksForPassword: login.offers(.password, for: request),
             names: LoginPage.Names(rawValue: login.loginNames.rawValue) ?? .both, username: username ?? "",
-            remember: login.browserSession == .none ? nil : visit.browser.isKept,
+            remember: login.browserSession == .none ? nil : visit.browser.isKept ?? wasKept,
             providers: providers(login, request, sealed), offersPhone: login.offers(.phone, for: request),
             message: message,
             isWithoutTLS: !visit.transport.isSecure)
@@ -246,7 +252,7 @@ extension Endpoints {
 
     /// The browser of a request to a page.
     func browser(
-        _ call: Call, _ transport: PageTransport, isKept: Bool = false, form: String? = nil
+        _ call: Call, _ transport: PageTransport, isKept: Bool? = nil, form: String? = nil
     ) -> HostedLoginService.Browser {
         HostedLoginService.Browser(
             userAgent: call.userAgent, handle: browserHandle(call, transport), isKept: isKept, form: form)
@@ -292,9 +298,9 @@ extension Call {
     var userAgent: String? {
         guard let text = request.fields.first("User-Agent") else { return nil }
         let cut = String(decoding: text.utf8.prefix(Login.userAgentLengthMax), as: UTF8.self)
-        return Text.isValid(cut, lengthMax: Login.userAgentLengthMax + 3) ? cut : nil
-    }
-}
     /// The parameters of the URL; none if they cannot be read.
     var query: AuthorizationParameters { AuthorizationParameters((try? request.queryItems()) ?? []) }
 
+        return Text.isValid(cut, lengthMax: Login.userAgentLengthMax + 3) ? cut : nil
+    }
+}

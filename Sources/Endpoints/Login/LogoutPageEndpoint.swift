@@ -36,7 +36,7 @@ extension Endpoints {
         let request = try await logoutRequest(asked, askedFault)
         if let fault = request.fault { log(fault, .ok, call) }
         let handle = browserHandle(call, transport)
-        guard let handle, let record = try await services.hostedLogin.browserSession(handle), let user = record.user
+        guard let handle, let record = try await services.hostedLogin.sessionToEnd(handle), let user = record.user
         else {
             let reason = try await handle.asyncFlatMap { try await services.hostedLogin.endReason(of: $0) }
             let ending: SignedOutPage.Ending = reason.map { $0.isOfPhone ? .withPhone : .session } ?? .nothing

@@ -71,7 +71,7 @@ extension Endpoints {
         else { return try await loginPage(visit, username: nil, .signInAgain, call) }
         try account.session.refuseOnProbation(at: context.clock.now)
         do throws(ServiceError) {
-            if account.isRecent, let credential = form[.credential],
+            if account.isRecent, !account.isPaused, let credential = form[.credential],
                 let refusal = try await addPasskey(credential, to: account, call)
             {
                 log(refusal, .unprocessable, call)

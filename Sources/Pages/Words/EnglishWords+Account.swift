@@ -48,7 +48,7 @@ extension EnglishWords {
     var resume: String { "Resume sign-ins" }
     var resumed: String { "Sign-ins are possible again." }
     var pauseNeedsPassword: String {
-        "Without a password you could not resume sign-ins. Pause them gradually, or get a password first."
+        "Without a password or a passkey you could not resume sign-ins. Get one of the two first."
     }
 
     var passkeys: String { "Passkeys" }

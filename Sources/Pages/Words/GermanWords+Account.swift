@@ -51,8 +51,7 @@ extension GermanWords {
     var resume: String { "Pause beenden" }
     var resumed: String { "Anmeldungen sind wieder möglich." }
     var pauseNeedsPassword: String {
-        "Ohne Passwort könnten Sie die Pause nicht beenden. Wählen Sie „Nach und nach“ oder legen Sie zuerst "
-            + "ein Passwort fest."
+        "Ohne Passwort oder Passkey könnten Sie die Pause nicht beenden. Richten Sie zuerst eins von beiden ein."
     }
 
     var passkeys: String { "Passkeys" }

@@ -1,5 +1,8 @@
+internal import WebAuthn
+
 // The user's own switch. While logins are disabled no token is valid, so that the switch accepts the password, or an ID token
-// of an identity provider. A user with neither cannot disable logins, because only an admin could enable them again.
+// of an identity provider; the pages of the server accept the password or a passkey. A user with neither cannot disable logins,
+// because only an admin could enable them again.
 extension AccountService {
     /// The user with that name and password. This check serves the one call that must work without a valid token.
     public func verifiedUser(
@@ -27,21 +30,28 @@ extension AccountService {
     }
 
     /// Sets the user's own switch: while `disabled`, no login and no refresh succeeds on any device (seed 003). Throws
-    /// `conflict` if the user would have no way to enable logins again. Returns the user and the number of ended sessions.
+    /// `conflict` if the user would have no way to enable logins again, by the calls of an app, or on the pages of the server if
+    /// the session of a browser asks. Returns the user and the number of ended sessions.
     ///
     /// - Parameters:
     ///   - revokesSessions: whether all sessions of the user end in the same transaction, the one that asks included.
-    ///   - providers: the identity providers by which a user can enable logins again.
+    ///   - providers: the identity providers by which an app can enable logins again.
     public func setLogins(
         of userID: Identifier<User>, shownBy proof: AccountProof, disabled: Bool,
         effective: User.LoginDisabling.Effective, revokesSessions: Bool = false, providers: Set<String> = [],
         from origin: Origin
     ) async throws(ServiceError) -> (user: User, endedSessions: Int) {
         let now = context.clock.now
-        let takesWayBack = disabled && effective == .immediate
-        let hasIdentity = takesWayBack ? try await hasIdentity(userID, of: providers) : false
+        let isByBrowser = if case .browser = proof { true } else { false }
+        // A browser has no token that could undo a pause, and its login page takes no provider.
+        let takesWayBack = disabled && (isByBrowser || effective == .immediate)
+        var hasOther = false
+        if takesWayBack {
+            hasOther = try await isByBrowser ? hasPasskey(userID) : hasIdentity(userID, of: providers)
+        }
+        let needsPassword = takesWayBack && !hasOther
         let (user, ended) = try await update(.id(userID), by: proof, at: now) { change -> Result<User, ServiceError> in
-            if takesWayBack, change.user.passwordHash == nil, !hasIdentity {
+            if needsPassword, change.user.passwordHash == nil {
                 return .failure(
                     .conflict(
                         code: "password_missing",
@@ -57,6 +67,12 @@ extension AccountService {
             return .success(change.user)
         }
         return (user, ended)
+    }
+
+    private func hasPasskey(_ userID: Identifier<User>) async throws(ServiceError) -> Bool {
+        guard let rpID = context.passkeys?.relyingParty.id else { return false }
+        let passkeys = try await inStore { () async throws(StoreError) in try await store.passkeys(of: userID) }
+        return passkeys.contains { $0.rpID == rpID }
     }
 
     private func hasIdentity(

@@ -64,14 +64,28 @@ public final class AccountService: UseCase {
     /// The largest number of sessions that the store examines for the list, as a bound on its work.
     private static let listLookMax = 5000
 
-    /// The user's active sessions, last refreshed first, at most `listedSessionsMax`. For a user with more than `listLookMax`
+    /// The user's active sessions, last refreshed first, at most `listedSessionsMax`. A browser that was not used for half an hour
+    /// is none of them, unless its user stays logged in. For a user with more than `listLookMax`
     /// sessions the list is incomplete.
     public func livingSessions(of userID: Identifier<User>) async throws(ServiceError) -> [SessionRecord] {
         let now = context.clock.now
         let found = try await inStore { () async throws(StoreError) in
             try await store.latestSessions(of: userID, limit: Self.listedSessionsMax, lookMax: Self.listLookMax)
         }
-        return found.filter { context.policy.ending(of: $0, at: now) == nil }
+        return found.filter {
+            context.policy.ending(of: $0, at: now) == nil && $0.session.browserEnd.map { now < $0 } ?? true
+        }
+    }
+
+    /// The sessions of the row of that one: of the same client in the same browser, or it alone. Most rows need no list.
+    public func sessions(
+        inRowOf id: Identifier<Session>, of userID: Identifier<User>
+    ) async throws(ServiceError) -> [Identifier<Session>] {
+        let found = try await inStore { () async throws(StoreError) in try await store.session(id) }
+        guard let session = found?.session, session.userID == userID, let group = session.device.browserGroup else {
+            return [id]
+        }
+        return try await livingSessions(of: userID).map(\.session).filter { $0.device.browserGroup == group }.map(\.id)
     }
 
     /// Renames a device of the user, and returns its session. Throws `notFound` if the device has no active session.

@@ -92,10 +92,41 @@ extension HostedLoginService {
 
     /// The session of a browser; nil if it has ended, or is not one of a browser.
     public func browserSession(_ handle: BrowserHandle) async throws(ServiceError) -> SessionRecord? {
+        try await look(at: handle) { $0.isLiving($1, handle, at: $2) }
+    }
+
+    /// The session of a browser, if it opens the account pages. The look is no use of the session.
+    public func accountSession(_ handle: BrowserHandle) async throws(ServiceError) -> SessionRecord? {
+        try await look(at: handle) { $0.opensAccountPages($1, handle, at: $2) }
+    }
+
+    /// The session of a browser that a logout ends, with what began in it: also while the user is disabled, and after half an
+    /// hour without use, which is no end of the apps' sessions.
+    public func sessionToEnd(_ handle: BrowserHandle) async throws(ServiceError) -> SessionRecord? {
+        try await look(at: handle) { policy, record, now in
+            record.session.clientID == Client.browserID && policy.ending(of: record, at: now) == nil
+        }
+    }
+
+    private func look(
+        at handle: BrowserHandle, _ isFound: (RefreshPolicy, SessionRecord, Instant) -> Bool
+    ) async throws(ServiceError) -> SessionRecord? {
         let now = context.clock.now
         let record = try await inStore { () async throws(StoreError) in try await store.wholeSession(handle.id) }
-        guard let record, policy.isLiving(record, handle, at: now) else { return nil }
-        return record
+        return record.flatMap { isFound(policy, $0, now) ? $0 : nil }
+    }
+}
+
+extension Session {
+    /// The end of the device id of a browser's session whose user does not stay logged in. No refresh reads more for it than for
+    /// any other session.
+    fileprivate static let shortEnd = "-short"
+
+    /// The first instant at which the session opens nothing more in its browser for lack of use; nil: that of its lifetimes. The
+    /// handle in the cookie decides, and the row shows it.
+    public var browserEnd: Instant? {
+        guard clientID == Client.browserID, device.id.hasSuffix(Self.shortEnd) else { return nil }
+        return renewedAt + BrowserHandle.shortIdle
     }
 }
 
@@ -170,19 +201,29 @@ extension LoginApproval {
         return record
     }
 
+    /// Whether the session of that handle opens the account pages of the user who logs in.
+    private func isOfUser(_ handle: BrowserHandle, by policy: RefreshPolicy, at now: Instant) -> Bool {
+        guard let browser else { return false }
+        return browser.userID == user.id && policy.opensAccountPages(record(of: browser), handle, at: now)
+    }
+
     /// Starts the session of the browser with a login, or lets it go on: the user has authenticated again in the same browser,
     /// and the apps that it let in remain its own. The session of another user or of another kind is replaced.
     ///
-    /// - Parameter phoneLogin: the login of the phone that lets the browser in; nil: none does.
+    /// - Parameters:
+    ///   - isKept: whether the user wants to stay logged in; nil: as before.
+    ///   - phoneLogin: the login of the phone that lets the browser in; nil: none does.
     mutating func noteBrowserSession(
-        _ shown: BrowserHandle?, isKept: Bool, id: Identifier<Session>, place: String, name: String?,
+        _ shown: BrowserHandle?, isKept: Bool?, id: Identifier<Session>, place: String, name: String?,
         _ authentication: HostedLoginService.Authentication, phoneLogin: LoginSession? = nil, by policy: RefreshPolicy,
         from origin: Origin, at now: Instant
     ) -> BrowserHandle? {
         guard let client, client.keepsBrowserSession, browserClient != nil else { return nil }
         let (methods, isByProvider) = (authentication.methods, authentication.isByProvider)
-        if let browser, let shown, policy.opensAccountPages(record(of: browser), shown, at: now),
-            browser.userID == user.id, client.continues(browser), shown.isKept == isKept,
+        let own = shown.flatMap { isOfUser($0, by: policy, at: now) ? $0 : nil }
+        // Another user has not asked to stay logged in here.
+        let isKept = isKept ?? own?.isKept ?? false
+        if let browser, let own, client.continues(browser), own.isKept == isKept,
             (browser.presence.identityAt != nil) == isByProvider,
             !isByProvider || browser.authenticationMethods == methods,
             browser.confirmation?.provider == authentication.method?.provider
@@ -195,7 +236,7 @@ extension LoginApproval {
                 session.authenticationMethods += methods
             }
             kept = session
-            return shown
+            return own
         }
         if let browser, browser.ending == nil, browser.clientID == Client.browserID {
             ended = Session.Ending(reason: .replaced, at: now)
@@ -203,7 +244,9 @@ extension LoginApproval {
         }
         var session = Session(
             id: id, userID: user.id, clientID: Client.browserID,
-            device: Device(id: client.browserPlace + place, name: name, platform: "browser"), scope: .empty,
+            device: Device(
+                id: client.browserPlace + place + (isKept ? "" : Session.shortEnd), name: name, platform: "browser"),
+            scope: .empty,
             authenticationMethods: methods, startedAt: now, epoch: settings.epoch,
             presence: UserPresence(identityAt: isByProvider ? authentication.time(at: now) : nil),
             confirmation: authentication.confirmation(at: now))

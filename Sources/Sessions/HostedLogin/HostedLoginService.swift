@@ -22,13 +22,13 @@ public final class HostedLoginService: UseCase {
         let userAgent: String?
         /// The handle of its session, if it has shown one.
         let handle: BrowserHandle?
-        /// Whether the user wants to stay logged in.
-        public let isKept: Bool
+        /// Whether the user wants to stay logged in; nil: the form did not ask, so that it remains as it was for that user.
+        public let isKept: Bool?
         /// The sealed request of the form that it has sent; nil: it has sent none.
         let form: String?
 
         /// A browser.
-        public init(userAgent: String?, handle: BrowserHandle? = nil, isKept: Bool = false, form: String? = nil) {
+        public init(userAgent: String?, handle: BrowserHandle? = nil, isKept: Bool? = nil, form: String? = nil) {
             (self.userAgent, self.handle, self.isKept, self.form) = (userAgent, handle, isKept, form)
         }
     }
@@ -94,7 +94,9 @@ public final class HostedLoginService: UseCase {
     public func knownUser(
         for request: AuthorizationRequest, in browser: Browser
     ) async throws(ServiceError) -> User? {
-        guard !request.demandsChoice, let handle = browser.handle, let record = try await browserSession(handle),
+        guard !request.demandsChoice, let handle = browser.handle,
+            let record = request.isOfAccountPages
+                ? try await accountSession(handle) : try await browserSession(handle),
             let user = record.user, request.hintedUser ?? user.id.description == user.id.description
         else { return nil }
         if request.isOfAccountPages { return user }
@@ -241,7 +243,7 @@ extension LoginApproval {
             PresenceProof.password(hash: proven.passwordHash).refusal(for: user) == nil, user.loginRefusal == nil,
             answered.codeUsedAt == nil, now < answered.codeExpiresAt
         else { return nil }
-        let handle = answered.browserSession.map { BrowserHandle(id: $0, isKept: browser.isKept) }
+        let handle = answered.browserSession.map { BrowserHandle(id: $0, isKept: browser.isKept == true) }
         return HostedLoginService.Approval(code: code, handle: handle, idle: idle(by: policy, at: now))
     }
 

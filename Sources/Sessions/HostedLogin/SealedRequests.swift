@@ -15,6 +15,8 @@ public struct CarriedRequest: Codable, Hashable, Sendable {
     public var browser: String?
     /// When the request came, in Unix seconds.
     public var madeAt: Int64
+    /// True if the user is not the one of the browser's session, and does not want to be asked for that one again.
+    public var isForOther: Bool?
 
     /// A request that came at that time.
     public init(_ request: AuthorizationRequest, browser: String? = nil, at time: Instant) {
@@ -25,6 +27,7 @@ public struct CarriedRequest: Codable, Hashable, Sendable {
         case request
         case browser
         case madeAt = "made_at"
+        case isForOther = "other"
     }
 
     /// Whether the request can be used at `now` for that long after it came.

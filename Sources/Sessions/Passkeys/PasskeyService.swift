@@ -81,7 +81,7 @@ public final class PasskeyService: UseCase {
     public func register(
         _ credential: [String: JSONValue], of visit: AccountVisit, from origin: Origin
     ) async throws(ServiceError) -> Passkey {
-        try requireRecent(visit)
+        try requireChangeable(visit)
         return try await register(credential, name: nil, of: visit.user, in: visit.session, from: origin)
     }
 
@@ -273,8 +273,14 @@ public final class PasskeyService: UseCase {
 
     /// Removes a passkey of the user of a browser's session, who must have authenticated a moment ago.
     public func remove(_ id: [UInt8], of visit: AccountVisit, from origin: Origin) async throws(ServiceError) {
-        try requireRecent(visit)
+        try requireChangeable(visit)
         try await remove(id, of: visit.user.id, from: origin)
+    }
+
+    /// While the user's own switch is on, the pages change nothing else.
+    private func requireChangeable(_ visit: AccountVisit) throws(ServiceError) {
+        if visit.isPaused { throw .loginRefused(.loginDisabledByUser) }
+        try requireRecent(visit)
     }
 
     private func requireRecent(_ visit: AccountVisit) throws(ServiceError) {

@@ -307,7 +307,7 @@ import Testing
 
 extension String {
     /// The text of an attribute without the entities of HTML.
-    fileprivate var htmlDecoded: String {
+    var htmlDecoded: String {
         replacing("&quot;", with: "\"").replacing("&#34;", with: "\"").replacing("&#39;", with: "'")
             .replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&amp;", with: "&")
     }

@@ -148,6 +148,19 @@ import WebAuthnFixture
         }
     }
 
+    @Test("no passkey is added while the user has paused logins")
+    func paused() async throws {
+        try await Self.with { login, browser, phone in
+            let offer = try await Self.logIn(login, browser)
+            let credential = Self.authenticator(phone).register(try Page(offer).challenge())
+            let pause = #"{"logins_disabled":true}"#
+            #expect(await login.stage.call(.put, "/v1/me/login-settings", pause, bearer: phone.access).status == 200)
+            let answer = try await Self.take(offer, JSONValue.object(credential).compactText, in: browser)
+            #expect(!Self.hasCode(answer) && answer.status == 200, "\(answer.text)")
+            #expect(await login.stage.passkeyEvents(of: phone.userID).isEmpty)
+        }
+    }
+
     @Test("R8: a browser that a phone has let in adds no passkey for a day, by the offer or on the page of the account")
     func probation() async throws {
         try await Self.with(methods: #"["password","phone","passkey"]"#) { login, browser, phone in

@@ -147,6 +147,21 @@ import WebAuthnFixture
         }
     }
 
+    @Test("'Not you?' is still true after a passkey that was refused, and without another press")
+    func notYou() async throws {
+        try await Self.with(more: #","browser_session":"client""#) { scene in
+            _ = try await scene.login.code(scene.browser)
+            let page = try await scene.login.page(scene.browser, ["prompt": "login"])
+            let link = try #require(page.answer.text.firstMatch(of: #/href="(\/login\?[^"]*account=none)"/#))
+            let other = try Page(await scene.browser.get(String(link.1).replacing("&amp;", with: "&")))
+            let refused = await scene.submit(other, nil)
+            let again = await scene.browser.get("/login?r=\(try Page(refused).request)")
+            for shown in [other.answer, refused, again] {
+                #expect(shown.text.contains(#"name="username""#) && !shown.text.contains("anna"), "\(shown.text)")
+            }
+        }
+    }
+
     @Test func anotherUserAndADisabledUserAreRefused() async throws {
         try await Self.with { scene in
             _ = await scene.stage.admin(

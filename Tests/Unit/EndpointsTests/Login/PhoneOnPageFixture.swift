@@ -28,9 +28,11 @@ struct PhonePageFixture {
     }
 
     /// Opens the login page and chooses the phone.
-    static func begin(_ hosted: HostedLogin, _ browser: Browser? = nil) async throws -> PhonePageFixture {
+    static func begin(
+        _ hosted: HostedLogin, _ browser: Browser? = nil, _ changes: [String: String?] = [:]
+    ) async throws -> PhonePageFixture {
         let browser = browser ?? Browser(hosted.stage)
-        let page = try await hosted.page(browser)
+        let page = try await hosted.page(browser, changes)
         let token = try #require(page.token(of: "/login/phone"), "\(page.answer.text)")
         let answer = await browser.post("/login/phone", ["r": page.request, "csrf": token])
         #expect(answer.status == 303, "\(answer.text)")

@@ -177,7 +177,9 @@ import Testing
             let page = try await scene.login.page(scene.browser)
             let request = try await scene.go()
             try scene.answer(request)
-            for state in [nil, "x", page.request, String((request["state"] ?? "").dropLast()) + "A"] {
+            let state = try #require(request["state"])
+            let forged = state.dropLast(2) + (state.hasSuffix("AA") ? "BB" : "AA")
+            for state in [nil, "x", page.request, String(forged)] {
                 #expect(await scene.comeBack(request, ["state": state]).status == 400)
             }
             scene.stage.moveClock(to: 3700)

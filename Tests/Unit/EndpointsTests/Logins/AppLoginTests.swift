@@ -134,6 +134,33 @@ struct AppLoginTests {
         }
     }
 
+    @Test("the session of a browser in which the user stays logged in goes on")
+    func pageInKeptBrowser() async throws {
+        try await Self.withPage { stage, _, url in
+            let browser = Browser(stage)
+            let first = try await KeptBrowserTests.begin(HostedLogin(stage: stage), browser, ["scope": "openid"])
+            let cookie = browser.cookies[AccountPages.cookie]
+            let question = try await Self.open(try #require(try await url()), in: browser)
+            #expect(try await Self.press(question, in: browser).status == 303)
+            #expect(browser.cookies[AccountPages.cookie] == cookie)
+            #expect(await stage.refresh(first.refresh, more: "&client_id=shop").status == 200)
+        }
+    }
+
+    @Test("a browser of another user that was idle is asked to sign out first, too")
+    func pageOfIdleUser() async throws {
+        try await Self.withPage { stage, _, url in
+            _ = await stage.admin(
+                .post, "/admin/v1/users", #"{"username":"bert","password":"\#(EndpointsFixture.password)"}"#)
+            let (login, browser) = (HostedLogin(stage: stage), Browser(stage))
+            let page = try await login.page(browser, ["scope": "openid"])
+            #expect(await login.submit(browser, page, username: "bert").status == 303)
+            stage.moveClock(to: 1800)
+            let refused = try await Self.open(try #require(try await url()), in: browser)
+            #expect(refused.status == 200 && refused.text.contains("is signed in as"), "\(refused.text)")
+        }
+    }
+
     @Test("a nonce signs one browser in, once, within thirty seconds, and never both a browser and a backend")
     func pageOnce() async throws {
         try await Self.withPage { stage, _, url in

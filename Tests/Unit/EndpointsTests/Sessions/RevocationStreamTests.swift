@@ -21,7 +21,7 @@ extension RevocationTests {
     }
 
     /// Collects pieces until the test has what it wants.
-    private final class Reader: PieceReader {
+    final class Reader: PieceReader {
         let text = Locked("")
         func send(_ piece: [UInt8]) async -> Bool {
             text.withLock { $0 += String(decoding: piece, as: UTF8.self) }

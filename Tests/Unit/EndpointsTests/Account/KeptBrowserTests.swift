@@ -1,0 +1,91 @@
+import HTTP
+import Sessions
+import Testing
+
+@testable import Endpoints
+
+/// A browser in which the user stays logged in: a further login of the same user lets its session go on, by whatever way.
+struct KeptBrowserTests {
+    static let remember = ["remember": "1"]
+    private static let mine = #","browser_session":"client""#
+
+    /// Whether the browser has a session whose user stays logged in.
+    static func isKept(_ browser: Browser, _ stage: EndpointsFixture) throws -> Bool {
+        let cookie = try #require(browser.cookies[AccountPages.cookie])
+        return try #require(stage.endpoints.services.hostedLogin.handle(cookie)).isKept
+    }
+
+    /// Logs anna in by password, to stay, and returns the tokens of the app.
+    static func begin(
+        _ login: HostedLogin, _ browser: Browser, _ changes: [String: String?] = [:]
+    ) async throws -> Tokens {
+        let page = try await login.page(browser, changes)
+        let code = try #require(Redirect(await login.submit(browser, page, more: remember))["code"])
+        #expect(try isKept(browser, login.stage))
+        return try Tokens(await login.exchange(code))
+    }
+
+    @Test(
+        "The page that knows the user has the box as it was, and the session goes on with what began in it",
+        arguments: [["prompt": "login"], ["max_age": "0"], ["acr_values": "password", "max_age": "1"]])
+    func stepUp(_ demand: [String: String?]) async throws {
+        try await HostedLogin.with(Self.mine) { login in
+            for isKept in [true, false] {
+                let browser = Browser(login.stage)
+                let first =
+                    isKept
+                    ? try await Self.begin(login, browser)
+                    : try Tokens(await login.exchange(try await login.code(browser)))
+                let cookie = browser.cookies[AccountPages.cookie]
+                login.stage.moveClock(to: isKept ? 100 : 200)
+                let page = try await login.page(browser, demand)
+                #expect(page.answer.text.contains("Not you?"))
+                #expect(page.answer.text.contains(#"name="remember" value="1" checked"#) == isKept)
+                let answer = await login.submit(browser, page, more: isKept ? Self.remember : [:])
+                #expect(try Redirect(answer)["code"] != nil && browser.cookies[AccountPages.cookie] == cookie)
+                #expect(await login.stage.refresh(first.refresh, more: "&client_id=shop").status == 200)
+            }
+            // An unknown user has ticked nothing.
+            let browser = Browser(login.stage)
+            _ = try await Self.begin(login, browser)
+            let page = try await login.page(browser, ["prompt": "login", "login_hint": "bert"])
+            #expect(!page.answer.text.contains("checked"))
+        }
+    }
+
+    @Test("A login with the phone lets it go on")
+    func phone() async throws {
+        try await PhonePageFixture.with(PhoneBrowserTests.shared) { waiting, phone in
+            let browser = Browser(waiting.stage)
+            let first = try await Self.begin(waiting.hosted, browser)
+            let cookie = browser.cookies[AccountPages.cookie]
+            let again = try await PhonePageFixture.begin(waiting.hosted, browser, ["prompt": "login"])
+            try await again.approveByScan(phone)
+            #expect(try Redirect(try await again.finish())["code"] != nil)
+            #expect(browser.cookies[AccountPages.cookie] == cookie)
+            #expect(await waiting.stage.refresh(first.refresh, more: "&client_id=shop").status == 200)
+        }
+    }
+
+    @Test(
+        "A login at a provider starts another session, which is kept for the same user alone", arguments: [true, false])
+    func provider(_ isSameUser: Bool) async throws {
+        try await ProviderOnPageTests.with(Self.mine) { scene in
+            let stage = scene.stage
+            if isSameUser {
+                let linked = await stage.admin(
+                    .put, "/admin/v1/users/username:anna/identities", #"{"provider":"acme","subject":"u1"}"#)
+                #expect(linked.status < 300, "\(linked.text)")
+            }
+            _ = try await Self.begin(scene.login, scene.browser)
+            var cookies = [scene.browser.cookies[AccountPages.cookie]]
+            for _ in 0..<2 {
+                #expect(try Redirect(try await scene.logIn("{}", ["prompt": "login"]))["code"] != nil)
+                #expect(try Self.isKept(scene.browser, stage) == isSameUser)
+                cookies.append(scene.browser.cookies[AccountPages.cookie])
+            }
+            // The second one is of the same kind.
+            #expect(cookies[0] != cookies[1] && cookies[1] == cookies[2])
+        }
+    }
+}
