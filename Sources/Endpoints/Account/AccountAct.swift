@@ -85,7 +85,7 @@ extension Endpoints {
         } catch ServiceError.insufficientUserAuthentication { return try logInAgain(stay, toFinish: act, form) }
     }
 
-    /// Does what the user wanted before the login; nil if there is nothing to do. Another user has not wanted it.
+    /// Does what the user wanted before the login, once; nil if there is nothing to do. Another user has not wanted it.
     func finish(
         _ request: AuthorizationRequest, _ handle: BrowserHandle, _ transport: PageTransport, _ flow: FlowSecret,
         _ call: Call
@@ -96,6 +96,7 @@ extension Endpoints {
                 visit.user.id.description == pending.userID, act.isPossibleInPause || !visit.isPaused
             else { return nil }
             try visit.session.refuseOnProbation(at: context.clock.now)
+            guard try await services.hostedLogin.use(request) else { return nil }
             let stay = AccountStay(visit: visit, transport: transport, call: call, flow: flow)
             do { return try await perform(act, form, stay) } catch {
                 log(error, .seeOther, call)

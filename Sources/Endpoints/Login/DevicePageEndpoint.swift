@@ -9,11 +9,11 @@ extension Endpoints {
     /// `GET /device?user_code=`: asks for the code that the device shows. A code in the URL is only written into the field: the
     /// user has to send it, and then sees what the device asks for.
     func showDevice(_ call: Call) async throws -> Response {
-        let query = AuthorizationParameters((try? call.request.queryItems()) ?? [])
+        let query = call.query
         let code = query["user_code"].flatMap { UserCode.typed($0) }
         return try await account(call, Self.devicePath(code)) { stay in
-            DeviceCodePage(form: stay.header.form, code: code.map(UserCode.shown) ?? "")
-                .response(.ok, in: stay.language)
+            let isAgain = stay.word(on: Self.devicePath(code)) == AccountWord.again
+            return deviceCodePage(stay, code.map(UserCode.shown) ?? "", isAgain ? .pressAgain : nil)
         }
     }
 
@@ -24,10 +24,10 @@ extension Endpoints {
         // The login after an ended session leads back to the code.
         return try await account(call, Self.devicePath(UserCode.typed(typed))) { stay in
             guard stay.sent(form, to: .device) else { return deviceCodePage(stay, typed, .pressAgain) }
-            guard let (login, client) = try await device(typed, stay) else {
-                return deviceCodePage(stay, typed, .unknownCode)
+            switch try await device(typed, stay) {
+            case .failure(let error): return deviceCodePage(stay, typed, after: error)
+            case .success(let (login, client)): return reviewPage(stay, login, client)
             }
-            return reviewPage(stay, login, client)
         }
     }
 
@@ -43,8 +43,10 @@ extension Endpoints {
     /// Takes the decision of the form, or shows the form again if its token was stale.
     func decide(_ form: FormParameters, _ stay: AccountStay, isStale: Bool = false) async throws -> Response {
         let code = form[.userCode].flatMap { UserCode.typed($0) }
-        guard let (login, client) = try await device(code ?? "", stay) else {
-            return deviceCodePage(stay, code.map(UserCode.shown) ?? "", .unknownCode)
+        let (login, client): (LoginSession, Client)
+        switch try await device(code ?? "", stay) {
+        case .failure(let error): return deviceCodePage(stay, code.map(UserCode.shown) ?? "", after: error)
+        case .success(let found): (login, client) = found
         }
         if isStale { return reviewPage(stay, login, client, isStale: true) }
         let isAbroad = remoteLogins.isAbroad(login, from: stay.call.caller.remoteAddress)
@@ -88,19 +90,37 @@ extension Endpoints {
         code.map { PagePath("/device", ["user_code": $0]) } ?? .device
     }
 
-    /// The login of a code, and its client. A wrong code counts against the caller's address.
-    private func device(_ typed: String, _ stay: AccountStay) async throws -> (LoginSession, Client)? {
-        try await rateLimiter.userCode(from: stay.call.caller) { () async throws(ServiceError) in
-            guard let login = try await services.loginSessions.login(typed: typed), login.state == .starting,
-                let client = try await services.hostedLogin.client(login.clientID)
-            else { return nil }
-            return (login, client)
+    /// The login of a code, and its client; or why the page asks for the code again. A wrong code counts against the caller's
+    /// address.
+    private func device(
+        _ typed: String, _ stay: AccountStay
+    ) async throws -> Result<(LoginSession, Client), ServiceError> {
+        do throws(ServiceError) {
+            let found = try await rateLimiter.userCode(from: stay.call.caller) {
+                () async throws(ServiceError) -> (LoginSession, Client)? in
+                guard let login = try await services.loginSessions.login(typed: typed), login.state == .starting,
+                    let client = try await services.hostedLogin.client(login.clientID)
+                else { return nil }
+                return (login, client)
+            }
+            return found.map { .success($0) } ?? .failure(.notFound("login"))
+        } catch {
+            guard case .tooManyRequests = error else { throw error }
+            return .failure(error)
         }
     }
 
-    private func deviceCodePage(_ stay: AccountStay, _ typed: String, _ message: DeviceCodePage.Message) -> Response {
+    /// The page of the code again, after a code that `device` has not found.
+    private func deviceCodePage(_ stay: AccountStay, _ typed: String, after error: ServiceError) -> Response {
+        guard case .tooManyRequests = error else { return deviceCodePage(stay, typed, .unknownCode) }
+        let message = DeviceCodePage.Message.tooManyAttempts(seconds: Self.retryAfter(error))
+        log(error, message.status, stay.call)
+        return Self.page(deviceCodePage(stay, typed, message), after: error)
+    }
+
+    private func deviceCodePage(_ stay: AccountStay, _ typed: String, _ message: DeviceCodePage.Message?) -> Response {
         DeviceCodePage(form: stay.header.form, code: String(typed.prefix(20)), message: message)
-            .response(message == .unknownCode || message == .elsewhere ? .unprocessable : .ok, in: stay.language)
+            .response(message?.status ?? .ok, in: stay.language)
     }
 
     private func reviewPage(
@@ -127,5 +147,16 @@ extension Endpoints {
             place: login.request.remoteAddress.flatMap { placeName($0, in: stay.language) },
             ownPlace: stay.call.caller.remoteAddress.flatMap { placeName($0, in: stay.language) }
         ).response(.ok, in: stay.language)
+    }
+}
+
+extension DeviceCodePage.Message {
+    /// The status of the page with this message.
+    fileprivate var status: Status {
+        switch self {
+        case .pressAgain: .ok
+        case .unknownCode, .elsewhere: .unprocessable
+        case .tooManyAttempts: .tooManyRequests
+        }
     }
 }

@@ -107,7 +107,7 @@ extension Endpoints {
         let login =
             request.isOfAccountPages
             ? HostedLogin.ofAccountPages : try await services.hostedLogin.client(request.clientID)?.hostedLogin
-        guard let flow, flow.isToken(form["csrf"], of: path.text, visit.sealed),
+        guard let flow, flow.isToken(form["csrf"], of: path.text, subject(path, visit.sealed, visit.transport, call)),
             let login, method.map({ login.offers($0, for: request) }) ?? request.demandsChoice
         else {
             // The page is older than the cookie or than the client's methods, or the browser has lost the cookie.
@@ -119,14 +119,21 @@ extension Endpoints {
         return .form(visit, flow, form)
     }
 
+    /// What the token of a form is made for: the request, and the session whose account the user chooses, because the browser may
+    /// have another one when the form comes.
+    private func subject(_ path: PagePath, _ sealed: String, _ transport: PageTransport, _ call: Call) -> String {
+        guard path == .loginAccount, let handle = browserHandle(call, transport) else { return sealed }
+        return "\(sealed) \(handle.id)"
+    }
+
     /// Reads the sealed request and the cookies.
+    ///
+    /// - Parameter isKept: whether the box of the form is ticked; nil: a form without it, or none.
     func visit(_ call: Call, _ sealed: String?, isKept: Bool?) throws -> LoginVisit {
         guard let transport = call.transport else { throw RequestProblem.needsTLS }
         guard let sealed, let carried = context.requests.open(sealed) else {
             throw RequestProblem.invalid("r", "is not a request of this server")
         }
-    ///
-    /// - Parameter isKept: whether the box of the form is ticked; nil: a form without it, or none.
         return LoginVisit(
             carried: carried, sealed: sealed, transport: transport,
             browser: browser(call, transport, isKept: isKept, form: sealed))
@@ -211,7 +218,9 @@ extension Endpoints {
         }
         // The account pages offer what every server has.
         let login = client?.hostedLogin ?? .ofAccountPages
-        var form = FormState(request: sealed) { flow.formToken($0.text, sealed) }
+        var form = FormState(request: sealed) {
+            flow.formToken($0.text, self.subject($0, sealed, visit.transport, call))
+        }
         if case .stale = message { form.isShownAgain = true }
         let isForOther = carried.isForOther == true
         let known = choice == nil && !isForOther ? try await knownName(visit, login, typed: username) : nil
@@ -289,6 +298,9 @@ extension Endpoints {
 }
 
 extension Call {
+    /// The parameters of the URL; none if they cannot be read.
+    var query: AuthorizationParameters { AuthorizationParameters((try? request.queryItems()) ?? []) }
+
     /// The secrets in the flow cookies. There can be several, with different paths.
     func flowSecrets(_ transport: PageTransport) -> [FlowSecret] {
         cookies(PageCookie.flow.name(transport)).compactMap { FlowSecret($0) }
@@ -298,9 +310,6 @@ extension Call {
     var userAgent: String? {
         guard let text = request.fields.first("User-Agent") else { return nil }
         let cut = String(decoding: text.utf8.prefix(Login.userAgentLengthMax), as: UTF8.self)
-    /// The parameters of the URL; none if they cannot be read.
-    var query: AuthorizationParameters { AuthorizationParameters((try? request.queryItems()) ?? []) }
-
         return Text.isValid(cut, lengthMax: Login.userAgentLengthMax + 3) ? cut : nil
     }
 }

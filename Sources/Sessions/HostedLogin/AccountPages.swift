@@ -77,6 +77,15 @@ extension HostedLoginService {
         return opened
     }
 
+    /// Uses up the form that waits for the login of a request, because the page of the request stays good for another login.
+    /// False: it was done before.
+    public func use(_ request: AuthorizationRequest) async throws(ServiceError) -> Bool {
+        let now = context.clock.now
+        let token = OneTimeToken(
+            .pendingForm, of: request.clientID, id: request.id, goodUntil: now + CarriedRequest.lifetime, at: now)
+        return try await inStore { () async throws(StoreError) in try await store.use(token) }
+    }
+
     /// Adds the built-in client of browser sessions, unless it is there.
     private func makeBrowserClient() async throws(ServiceError) {
         guard try await client(Client.browserID) == nil else { return }

@@ -15,6 +15,8 @@ public struct OneTimeToken: Hashable, Sendable {
         case deviceAssertion = "device_assertion"
         /// Answers a pushed authorization request (RFC 9126 section 7.3).
         case pushedRequest = "pushed_request"
+        /// Does what a form of the account pages says, after the login that it needs.
+        case pendingForm = "pending_form"
         /// Proves the user's presence.
         case presenceAssertion = "presence_assertion"
         /// Is an access token that a client got for itself and has revoked (RFC 7009).

@@ -69,6 +69,19 @@ struct AccountActTests {
         }
     }
 
+    @Test("A form that has waited for a login is done once, however often its page is opened again")
+    func once() async throws {
+        try await withForm(Self.recent[0], age: 300) { account, answer in
+            let paused = try await follow(account, try await account.logIn(answer))
+            #expect(paused.text.contains(Self.recent[0].sentence))
+            let resumed = try await account.act("/account/logins", of: paused, ["pause": "0"])
+            #expect(resumed.text.contains("Sign-ins are possible again."))
+            let back = try await follow(account, try await account.logIn(answer))
+            #expect(!back.text.contains(Self.recent[0].sentence) && back.csrf("/account/password") != nil)
+            #expect(await account.events().count { $0.hasPrefix("logins_disabled") } == 1)
+        }
+    }
+
     @Test("What was sent from a session that is over is done after the login of the same user", arguments: 0..<3)
     func endedSession(_ number: Int) async throws {
         let sample = number < 2 ? Self.recent[number] : Self.end
@@ -113,6 +126,42 @@ struct AccountActTests {
             let answer = try await account.logIn(
                 try await account.send("/device", of: first, ["user_code": code.lowercased()]))
             #expect(try await follow(account, answer).text.contains(#"value="\#(code)""#))
+        }
+    }
+
+    @Test("The page of a code says that a decision after a login has failed, and no other link makes it say so")
+    func failedDecision() async throws {
+        try await DeviceLogin.with { stage, _ in
+            let account = AccountPages(stage)
+            let code = try #require(try await DeviceLogin(stage).opened.string("user_code"))
+            let path = Endpoints.devicePath(try FormParameters([FormPair(name: "user_code", value: code)])).text
+            _ = try await account.open(path)
+            let flow = try #require(account.browser.cookies["__Host-sojourn-flow"].flatMap { FlowSecret($0) })
+            for token in [flow.formToken(path, AccountWord.again), "x"] {
+                let page = await account.browser.get("\(path)&done=again&t=\(token)")
+                #expect(page.text.contains("Please press once more") == (token != "x"), "\(page.text)")
+                #expect(page.text.contains(#"value="\#(code)""#))
+            }
+        }
+    }
+
+    @Test("Too many wrong codes are said on the page, which keeps what was typed, and says when to try again")
+    func wrongCodes() async throws {
+        try await DeviceLogin.with { stage, _ in
+            let account = AccountPages(stage)
+            let page = try await account.open("/device")
+            let code = try #require(try await DeviceLogin(stage).opened.string("user_code"))
+            let review = AccountPage(try await account.send("/device", of: page, ["user_code": code]))
+            var last: Answer?
+            for _ in 0..<200 where last?.status != 429 {
+                last = try await account.send("/device", of: page, ["user_code": "BCDF-GHJK"])
+            }
+            let form = ["user_code": code, "decision": "approve"]
+            let decided = try await account.send("/device/decision", of: review, form)
+            for (answer, typed) in [(try #require(last), "BCDF-GHJK"), (decided, code)] {
+                #expect(answer.status == 429 && answer.field("Retry-After") != nil, "\(answer.status)")
+                #expect(answer.text.contains("Too many attempts.") && answer.text.contains(#"value="\#(typed)""#))
+            }
         }
     }
 

@@ -146,6 +146,17 @@ import Testing
 @Suite struct AccountChoiceTests {
     private static let mine = #","browser_session":"client""#
 
+    /// Gives `body` a browser with a session of anna, and another user.
+    private func withSession(_ body: (HostedLogin, Browser) async throws -> Void) async throws {
+        try await HostedLogin.with(Self.mine) { login in
+            _ = await login.stage.admin(
+                .post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
+            let browser = Browser(login.stage)
+            _ = try await login.code(browser)
+            try await body(login, browser)
+        }
+    }
+
     private func choice(_ login: HostedLogin, _ browser: Browser) async throws -> Page {
         try await login.page(browser, ["prompt": "select_account"])
     }
@@ -171,17 +182,28 @@ import Testing
 
     @Test("another account is one link away, and takes its place")
     func anotherAccountIsPossible() async throws {
-        try await HostedLogin.with(Self.mine) { login in
-            _ = await login.stage.admin(
-                .post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
-            let browser = Browser(login.stage)
-            _ = try await login.code(browser)
+        try await withSession { login, browser in
             let page = try await choice(login, browser)
             let other = try Page(await browser.get("/login?account=none&r=\(page.request)"))
             #expect(other.answer.text.contains("name=\"password\"") && !other.answer.text.contains("anna"))
             let answer = await login.submit(browser, other, username: "bert", password: "another long horse")
             #expect(try Redirect(answer)["code"] != nil)
             #expect(try await choice(login, browser).answer.text.contains("bert"))
+        }
+    }
+
+    @Test("the button goes on with the account that was shown, and not with one that has come meanwhile")
+    func anotherTab() async throws {
+        try await withSession { login, browser in
+            let shown = try await choice(login, browser)
+            let other = try await login.page(browser, ["prompt": "login"])
+            let answer = await login.submit(browser, other, username: "bert", password: "another long horse")
+            #expect(try Redirect(answer)["code"] != nil)
+            let asked = await browser.post("/login/account", ["r": shown.request, "csrf": shown.csrf])
+            #expect(asked.status == 200 && asked.text.contains("bert") && asked.text.contains("once more"))
+            let next = try Page(asked)
+            let pressed = await browser.post("/login/account", ["r": next.request, "csrf": next.csrf])
+            #expect(try Redirect(pressed)["code"] != nil)
         }
     }
 
