@@ -15,13 +15,12 @@ public enum LoginColumns {
     /// Reads the columns of a login.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Login {
         let id: Identifier<Session> = try row.identifier()
-        let kind = try row.word(as: Login.Kind.self)
-        row.skip(1)
+        row.skip(2)
         guard let request = AuthorizationRequest(json: Array(row.text().utf8)) else {
             throw CorruptRow("login \(id) has a request that cannot be read")
         }
         var login = Login(
-            id: id, kind: kind, request: request, remoteAddress: row.optionalText(), userAgent: row.optionalText(),
+            id: id, request: request, remoteAddress: row.optionalText(), userAgent: row.optionalText(),
             userID: try row.identifier(), methods: row.list(), authenticatedAt: row.instant(), epoch: row.integer(),
             browserSession: try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in
                 try row.identifier()
@@ -37,7 +36,7 @@ public enum LoginColumns {
     /// Writes all columns of a login.
     public static func write(_ login: Login, to row: inout some WrittenRow) {
         row.add(login.id)
-        row.add(login.kind)
+        row.add(LoginSession.Kind.authorize)
         row.add(login.clientID)
         row.add(String(decoding: login.request.json, as: UTF8.self))
         row.add(login.remoteAddress)

@@ -64,19 +64,17 @@ struct DeviceLoginAnswer: Encodable {
 }
 
 extension LoginSession {
-    /// What the device hears: `waiting`, or a word of `LoginEffect.Notice`.
+    /// The word for the device that wants to be logged in. It tells nothing of the user before the approval.
     var deviceEvent: String {
-        let notice: LoginEffect.Notice
         switch (state, history) {
-        case (.starting, _): return "waiting"
-        case (.readyForUserInteraction, _): notice = .scanned
-        case (.waitingForUserInput, _): notice = number == nil ? .scanned : .number
-        case (_, .loggedIn), (_, .loggedInOneShot): notice = .loggedIn
-        case (_, .loggedOut), (_, .deleted): notice = .loggedOut
-        case (.active, _): notice = .approved
-        case (.error, _), (_, .error): notice = .failed
-        default: notice = cause == .timedOut || cause == .notCollected ? .timedOut : .canceled
+        case (.starting, _): "waiting"
+        case (.readyForUserInteraction, _): "scanned"
+        case (.waitingForUserInput, _): number == nil ? "scanned" : "number"
+        case (_, .loggedIn), (_, .loggedInOneShot): "logged_in"
+        case (_, .loggedOut), (_, .deleted): "logged_out"
+        case (.active, _): "approved"
+        case (.error, _), (_, .error): "failed"
+        default: cause == .timedOut || cause == .notCollected ? "timed_out" : "canceled"
         }
-        return notice.rawValue
     }
 }

@@ -25,15 +25,13 @@ public struct PhonePage: HTMLPage {
         case wrongNumber = "wrong_number"
         /// Two phones have scanned the code.
         case contested
-        /// The app has no account here.
-        case noAccount = "no_account"
         /// The server failed.
         case failed
 
         /// Whether only a new code helps.
         var isOver: Bool {
             switch self {
-            case .waiting, .scanned, .number, .confirmed, .opened, .approved, .finished, .noAccount: false
+            case .waiting, .scanned, .number, .confirmed, .opened, .approved, .finished: false
             case .cancelled, .timedOut, .wrongNumber, .contested, .failed: true
             }
         }
@@ -54,7 +52,6 @@ public struct PhonePage: HTMLPage {
             case .timedOut: words.phoneTimedOut
             case .wrongNumber: words.phoneWrongNumber
             case .contested: words.phoneContested
-            case .noAccount: words.phoneNoAccount
             case .failed: words.phoneFailed
             }
         }
@@ -122,8 +119,6 @@ public struct PhonePage: HTMLPage {
         ).html
     }
 
-    private var isScannable: Bool { [.waiting, .noAccount].contains(state) }
-
     private func code(_ words: any Words) -> HTML {
         let picture: HTML? = image.map { path in
             """
@@ -134,7 +129,7 @@ public struct PhonePage: HTMLPage {
         }
         // A narrow window is that of a phone, which cannot scan its own picture: there the button comes first.
         return """
-            <div class="code-or-app" data-for="waiting no_account"\(attribute: "hidden", if: !isScannable)>
+            <div class="code-or-app" data-for="waiting"\(attribute: "hidden", if: state != .waiting)>
             \(link.map { Controls.linkButton($0, "\(words.phoneOpenApp)", .secondary) + "\n" })\(picture)\
             <p class="hint">\(words.phoneOnlyHere)</p></div>
 

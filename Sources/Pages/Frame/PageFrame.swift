@@ -31,7 +31,7 @@ struct PageFrame {
     var html: HTML {
         """
         <!doctype html>
-        <html lang="\(language.rawValue)" dir="\(words.direction.rawValue)">
+        <html lang="\(language.rawValue)" dir="ltr">
         <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">

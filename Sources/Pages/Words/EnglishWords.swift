@@ -1,13 +1,11 @@
 internal import Calendar
 
-/// English.
 struct EnglishWords: Words {
     private static let months = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
         "December",
     ]
 
-    var direction: TextDirection { .leftToRight }
     func date(_ date: CivilDate) -> String { "\(date.day) \(Self.months[date.month - 1]) \(date.year)" }
     func dateAndTime(_ time: UTCTime) -> String { "\(date(time.date)), \(time.timeText.prefix(5)) UTC" }
     func errorInTitle(_ title: String) -> String { "Error: \(title)" }
@@ -109,7 +107,6 @@ extension EnglishWords {
     var phoneTimedOut: String { "That took too long. Get a new code to try again." }
     var phoneWrongNumber: String { "The number did not match, so nobody was signed in." }
     var phoneContested: String { "Two phones have scanned this code, so nobody was signed in." }
-    var phoneNoAccount: String { "The app on that phone has no account here. Add one there, then scan again." }
     var phoneFailed: String { "Something went wrong on our side. Get a new code to try again." }
     var phoneNewCode: String { "Get a new code" }
     var phoneCheckAgain: String { "Check again" }

@@ -1,13 +1,11 @@
 internal import Calendar
 
-/// German.
 struct GermanWords: Words {
     private static let months = [
         "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
         "Dezember",
     ]
 
-    var direction: TextDirection { .leftToRight }
     func date(_ date: CivilDate) -> String { "\(date.day). \(Self.months[date.month - 1]) \(date.year)" }
     func dateAndTime(_ time: UTCTime) -> String { "\(date(time.date)), \(time.timeText.prefix(5)) Uhr UTC" }
     func errorInTitle(_ title: String) -> String { "Fehler: \(title)" }
@@ -127,10 +125,6 @@ extension GermanWords {
     var phoneTimedOut: String { "Das hat zu lange gedauert. Versuchen Sie es mit einem neuen Code." }
     var phoneWrongNumber: String { "Die Zahl war falsch. Deshalb wurde niemand angemeldet." }
     var phoneContested: String { "Zwei Smartphones haben diesen Code gescannt. Deshalb wurde niemand angemeldet." }
-    var phoneNoAccount: String {
-        "In der App auf diesem Smartphone ist noch kein Konto. Fügen Sie dort eines hinzu und scannen Sie "
-            + "den Code erneut."
-    }
     var phoneFailed: String { "Bei uns ist etwas schiefgegangen. Versuchen Sie es mit einem neuen Code." }
     var phoneNewCode: String { "Neuen Code anfordern" }
     var phoneCheckAgain: String { "Aktualisieren" }

@@ -9,15 +9,8 @@ protocol Words: CommonWords, LoginWords, PhoneWords, PhoneLinkWords, DeviceWords
     ActivityWords
 {}
 
-/// The direction in which a language is written.
-enum TextDirection: String {
-    case leftToRight = "ltr"
-    case rightToLeft = "rtl"
-}
-
 /// What several pages say.
 protocol CommonWords: Sendable {
-    var direction: TextDirection { get }
     /// `31 January 2026`.
     func date(_ date: CivilDate) -> String
     /// `31 January 2026, 23:59 UTC`.
@@ -113,7 +106,6 @@ protocol PhoneWords {
     var phoneTimedOut: String { get }
     var phoneWrongNumber: String { get }
     var phoneContested: String { get }
-    var phoneNoAccount: String { get }
     var phoneFailed: String { get }
     var phoneNewCode: String { get }
     var phoneCheckAgain: String { get }

@@ -3,12 +3,6 @@ internal import Cryptography
 /// A login that a user has completed on the server's page. Its id is that of the session which its code starts, so that the
 /// `sid` of tokens, sessions and logins name one thing. A code that continues a session names that one instead.
 public struct Login: Hashable, Sendable, Identifiable {
-    /// The way of a login.
-    public enum Kind: String, CaseIterable, Sendable {
-        /// An authorization request (RFC 6749 section 4.1).
-        case authorize
-    }
-
     /// How long a code can be exchanged (RFC 6749 section 4.1.2).
     public static let codeLifetime = Duration.seconds(60)
     /// How long the row of a login is kept after the login.
@@ -18,8 +12,6 @@ public struct Login: Hashable, Sendable, Identifiable {
 
     /// 16 random bytes.
     public let id: Identifier<Session>
-    /// The way of the login.
-    public let kind: Kind
     /// The request, without what only the page needed.
     public let request: AuthorizationRequest
     /// The network address of the browser.
@@ -68,13 +60,12 @@ public struct Login: Hashable, Sendable, Identifiable {
 
     /// A login from its stored values.
     public init(
-        id: Identifier<Session>, kind: Kind = .authorize, request: AuthorizationRequest, remoteAddress: String? = nil,
-        userAgent: String? = nil, userID: Identifier<User>, methods: [String], authenticatedAt: Instant, epoch: Int64,
+        id: Identifier<Session>, request: AuthorizationRequest, remoteAddress: String? = nil, userAgent: String? = nil,
+        userID: Identifier<User>, methods: [String], authenticatedAt: Instant, epoch: Int64,
         browserSession: Identifier<Session>? = nil, codeHash: [UInt8]?, codeExpiresAt: Instant,
         codeRequest: [UInt8]? = nil, codeUsedAt: Instant? = nil, startedAt: Instant
     ) {
         self.id = id
-        self.kind = kind
         self.request = request
         self.remoteAddress = remoteAddress
         self.userAgent = userAgent

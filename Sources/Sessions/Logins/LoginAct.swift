@@ -11,8 +11,6 @@ public enum LoginAct: Hashable, Sendable {
     case proveFactor(LoginFactor)
     /// The user refuses, or ends what came of the login. `isReport`: the user has not asked for it.
     case stop(isReport: Bool)
-    /// The app has no account for the client of the login.
-    case reportNoAccount
     /// The phone is there.
     case ping
     /// Another phone of the user takes the place of the first one.
@@ -62,7 +60,7 @@ public enum LoginAct: Hashable, Sendable {
     /// Whether a phone asks for it.
     var isOfPhone: Bool {
         switch self {
-        case .claim, .start, .confirm, .proveFactor, .stop, .reportNoAccount, .ping, .adopt: true
+        case .claim, .start, .confirm, .proveFactor, .stop, .ping, .adopt: true
         case .collect, .cancel, .tick, .fail, .phoneEnded, .phoneReplaced, .sessionEnded, .userDeleted, .report,
             .revoke:
             false

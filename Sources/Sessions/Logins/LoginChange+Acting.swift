@@ -32,7 +32,7 @@ extension LoginChange {
             case .notePresence(let proof): shown = (proof, now)
             case .countWrongPIN: countWrongPIN(from: origin, at: now)
             case .forgetWrongPINs: pin?.wrongCount = 0
-            case .record, .startSession, .tellDevice, .countWrongNumber, .countWrongFactor: break
+            case .record: break
             }
         }
         return outcome

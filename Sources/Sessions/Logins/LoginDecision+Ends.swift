@@ -17,7 +17,7 @@ extension LoginDecision {
             if !reason.endsLogin { return }
             effects.append(.endSession(cause))
         }
-        end(&login, .done, .loggedOut, cause, at: now, telling: .loggedOut, &effects)
+        end(&login, .done, .loggedOut, cause, at: now)
     }
 
     /// Ends the sessions of a login of one act, which keeps its state and its history. False if no session of such a login lives.
@@ -70,22 +70,21 @@ extension LoginDecision {
         _ login: inout LoginSession, _ cause: LoginCause, at now: Instant, _ effects: inout [LoginEffect]
     ) {
         effects.append(.endSession(cause))
-        end(&login, .done, .loggedOut, cause, at: now, telling: .loggedOut, &effects)
+        end(&login, .done, .loggedOut, cause, at: now)
     }
 
     func abort(
         _ login: inout LoginSession, _ cause: LoginCause, at now: Instant, _ effects: inout [LoginEffect]
     ) {
         effects.append(.record(.aborted))
-        let isLate = cause == .timedOut || cause == .notCollected
-        end(&login, .done, .aborted, cause, at: now, telling: isLate ? .timedOut : .canceled, &effects)
+        end(&login, .done, .aborted, cause, at: now)
     }
 
     func fail(
         _ login: inout LoginSession, _ cause: LoginCause, at now: Instant, _ effects: inout [LoginEffect]
     ) {
         effects.append(.record(.failed))
-        end(&login, .error, .error, cause, at: now, telling: .failed, &effects)
+        end(&login, .error, .error, cause, at: now)
     }
 
     /// The history of a deleted user is `DELETED`, whatever it was; the state of a living login is final from then on.
@@ -103,18 +102,16 @@ extension LoginDecision {
             login.history = .deleted
         } else {
             if login.isLoggedIn { effects.append(.endSession(.ended(.userDeleted))) }
-            end(&login, .done, .deleted, .ended(.userDeleted), at: now, telling: .loggedOut, &effects)
+            end(&login, .done, .deleted, .ended(.userDeleted), at: now)
         }
     }
 
     func end(
-        _ login: inout LoginSession, _ state: LoginState, _ history: LoginHistory, _ cause: LoginCause, at now: Instant,
-        telling notice: LoginEffect.Notice, _ effects: inout [LoginEffect]
+        _ login: inout LoginSession, _ state: LoginState, _ history: LoginHistory, _ cause: LoginCause, at now: Instant
     ) {
         login.state = state
         login.history = history
         login.cause = cause
         login.endedAt = now
-        effects.append(.tellDevice(notice))
     }
 }

@@ -87,15 +87,12 @@ public struct LoginDecision: Hashable, Sendable {
         switch call.act {
         case .claim(let arrival, let options):
             return claim(call, phone, arrival, options, &login, at: now, &effects)
-        case .reportNoAccount:
-            effects.append(.tellDevice(.noAccount))
-            return .accepted
         case .adopt(let factor): return adopt(phone, factor, &login, at: now, &effects)
         default: break
         }
         guard login.claim?.isOf(phone) == true else { return .refused(.notClaimant) }
         switch call.act {
-        case .start: return start(call, phone, &login, &effects)
+        case .start: return start(call, phone, &login)
         case .confirm(let number): return confirm(phone, number, &login, at: now, &effects)
         case .proveFactor(let factor): return proveFactor(call, phone, factor, &login, at: now, &effects)
         case .stop(let isReport):
@@ -131,7 +128,7 @@ public struct LoginDecision: Hashable, Sendable {
             if login.isLoggedIn { effects.append(.moveSession(to: sessionID)) }
         case _ where login.state.isFinal: return .refused(.terminated)
         case .collect(let browser, let isReturned):
-            return collect(call.claimant, from: browser, isReturned: isReturned, &login, at: now, &effects)
+            return collect(call.claimant, from: browser, isReturned: isReturned, &login, at: now)
         case .cancel:
             if login.isLoggedIn { return .refused(.spent) }
             abort(&login, .canceled, at: now, &effects)
@@ -179,19 +176,17 @@ public struct LoginDecision: Hashable, Sendable {
             case .authorize, .device, .app: login.inputUntil = now + rules.inputLifetime
             }
             login.state = .readyForUserInteraction
-            effects += [.record(.claimed), .tellDevice(.scanned)]
-            if !options.startsByHand { open(call.drawnNumber, phone, &login, &effects) }
+            effects.append(.record(.claimed))
+            if !options.startsByHand { open(call.drawnNumber, phone, &login) }
         } else if login.state != .readyForUserInteraction {
             login.state = .waitingForUserInput(firstInput(phone, login))
         }
         return .accepted
     }
 
-    private func start(
-        _ call: LoginCall, _ phone: LoginPhone, _ login: inout LoginSession, _ effects: inout [LoginEffect]
-    ) -> LoginAnswer {
+    private func start(_ call: LoginCall, _ phone: LoginPhone, _ login: inout LoginSession) -> LoginAnswer {
         switch login.state {
-        case .starting, .readyForUserInteraction: open(call.drawnNumber, phone, &login, &effects)
+        case .starting, .readyForUserInteraction: open(call.drawnNumber, phone, &login)
         case .waitingForUserInput: break
         case .active, .done, .error: return .refused(.notAwaited)
         }
@@ -199,13 +194,9 @@ public struct LoginDecision: Hashable, Sendable {
     }
 
     /// Asks the user, and shows the number on the other device, which showed the code until now.
-    private func open(
-        _ number: Int, _ phone: LoginPhone, _ login: inout LoginSession, _ effects: inout [LoginEffect]
-    ) {
+    private func open(_ number: Int, _ phone: LoginPhone, _ login: inout LoginSession) {
         login.state = .waitingForUserInput(firstInput(phone, login))
-        guard login.needsNumber else { return }
-        login.number = number
-        effects.append(.tellDevice(.number))
+        if login.needsNumber { login.number = number }
     }
 
     private func firstInput(_ phone: LoginPhone, _ login: LoginSession) -> LoginInput {
@@ -247,7 +238,6 @@ public struct LoginDecision: Hashable, Sendable {
         guard let shown = login.number else { return nil }
         guard let number else { return .numberRequired }
         if number == shown { return nil }
-        effects.append(.countWrongNumber)
         fail(&login, .wrongNumber, at: now, &effects)
         return .wrongNumber
     }
@@ -267,7 +257,6 @@ public struct LoginDecision: Hashable, Sendable {
             if let refusal = check(mac, call.pin, &effects) { return .refused(refusal) }
         } else if !factor.isValid {
             login.wrongFactors += 1
-            effects.append(.countWrongFactor)
             let left = rules.factorAttempts - login.wrongFactors
             if left <= 0 { fail(&login, .secondFactorFailed, at: now, &effects) }
             return .refused(.wrongFactor(attemptsLeft: max(left, 0)))
@@ -286,7 +275,7 @@ public struct LoginDecision: Hashable, Sendable {
     ) -> LoginAnswer {
         (login.state, login.history, login.endedAt) = (.done, .loggedInOneShot, now)
         (login.authenticatedAt, login.collectUntil) = (now, now)
-        effects += [.record(.approved), .startSession, .tellDevice(.loggedIn)]
+        effects.append(.record(.approved))
         return .collected
     }
 
@@ -298,7 +287,7 @@ public struct LoginDecision: Hashable, Sendable {
         if login.kind == .backchannel, now + rules.collectLifetime < login.inputUntil {
             login.collectUntil = login.inputUntil
         }
-        effects += [.record(.approved), .tellDevice(.approved)]
+        effects.append(.record(.approved))
     }
 
     /// The new phone of the user takes over what the old one has let in.
@@ -309,10 +298,7 @@ public struct LoginDecision: Hashable, Sendable {
         guard login.isLoggedIn, let claim = login.claim else { return .refused(.notAwaited) }
         guard login.userID == phone.userID else { return .refused(.notClaimant) }
         if claim.sessionID == phone.sessionID { return .accepted }
-        guard factor.isValid else {
-            effects.append(.countWrongFactor)
-            return .refused(.wrongFactor(attemptsLeft: 0))
-        }
+        guard factor.isValid else { return .refused(.wrongFactor(attemptsLeft: 0)) }
         if let proof = factor.proof { effects.append(.notePresence(proof)) }
         login.claim = LoginSession.Claim(phone, claim.arrival, claim.options)
         login.answeredAt = now
@@ -325,14 +311,12 @@ public struct LoginDecision: Hashable, Sendable {
     /// Starts the session once. A link is completed only by the device to which the phone has handed its token, because a link
     /// travels further than a picture: for every other one the login stays pending, however often it asks.
     private func collect(
-        _ claimant: LoginPhone?, from browser: [UInt8]?, isReturned: Bool, _ login: inout LoginSession,
-        at now: Instant, _ effects: inout [LoginEffect]
+        _ claimant: LoginPhone?, from browser: [UInt8]?, isReturned: Bool, _ login: inout LoginSession, at now: Instant
     ) -> LoginAnswer {
         guard browser == login.browser else { return .refused(.otherBrowser) }
         guard login.state == .active, login.claim?.arrival != .linked || isReturned else { return .refused(.pending) }
         guard login.history == .fail else { return .refused(.spent) }
         if let refusal = claimant?.refusal { return .refused(.phone(refusal)) }
-        effects += [.startSession, .tellDevice(.loggedIn)]
         // A typed code was approved in a browser. Its session says nothing about the user's phone.
         switch login.claim?.arrival == .typed ? .none : login.bond {
         case .none:

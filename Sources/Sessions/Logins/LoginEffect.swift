@@ -2,7 +2,7 @@
 public enum LoginAnswer: Hashable, Sendable {
     /// The login is as the act wanted it.
     case accepted
-    /// The device gets the session of the login.
+    /// The session of the login starts for its user, with the phone's session as its parent, and the device gets it.
     case collected
     /// No.
     case refused(LoginRefusal)
@@ -115,18 +115,9 @@ public enum LoginRefusal: Hashable, Sendable {
 public enum LoginEffect: Hashable, Sendable {
     /// An event of the audit trail, whose reason is the login's cause.
     case record(Record)
-    /// The session of the login starts for its user, with the phone's session as its parent.
-    case startSession
-    /// The session of the login ends.
     case endSession(LoginCause)
     /// The parent of the session of the login is another one from now on.
     case moveSession(to: Identifier<Session>)
-    /// The device and the page hear of it.
-    case tellDevice(Notice)
-    /// A wrong number counts against the user of the phone.
-    case countWrongNumber
-    /// A wrong second factor counts against the phone's session.
-    case countWrongFactor
     /// A wrong PIN counts against the PIN of the phone's session.
     case countWrongPIN
     /// A right factor ends the count of wrong PINs.
@@ -141,19 +132,6 @@ public enum LoginEffect: Hashable, Sendable {
         case aborted = "login_aborted"
         case failed = "login_failed"
         case reported = "login_reported"
-    }
-
-    /// The words for the device that wants to be logged in. They tell nothing of the user before the approval.
-    public enum Notice: String, CaseIterable, Sendable {
-        case scanned
-        case number
-        case approved
-        case loggedIn = "logged_in"
-        case loggedOut = "logged_out"
-        case canceled
-        case timedOut = "timed_out"
-        case failed
-        case noAccount = "no_account"
     }
 }
 

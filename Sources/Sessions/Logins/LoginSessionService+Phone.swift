@@ -238,7 +238,6 @@ extension LoginAct {
         case .confirm: "confirm"
         case .proveFactor: "second-factor"
         case .stop: "stop"
-        case .reportNoAccount: "no-account"
         case .ping: "ping"
         case .adopt: "adopt"
         case .collect: "collect"

@@ -45,7 +45,7 @@ struct LoginDecisionTests {
         #expect(login.state == .waitingForUserInput(.confirmation) && login.number == 42)
         act(.confirm(number: 42), &login)
         #expect(login.state == .active && login.history == .fail && login.userID == phone.userID)
-        #expect(act(.collect(browser: nil), &login).effects.contains(.startSession))
+        #expect(act(.collect(browser: nil), &login).answer == .collected)
         #expect(login.state == .active && login.history == .loggedIn)
         act(.sessionEnded(.loggedOut), &login)
         #expect(login.state == .done && login.history == .loggedOut && login.cause == .ended(.loggedOut))

@@ -104,7 +104,7 @@ enum LoginMutation: String, CaseIterable, Sendable {
                 login.userID = phone.userID
             }
         case (.collectsAgain, .collect) where outcome.answer == .refused(.spent):
-            outcome = LoginOutcome(answer: .collected, effects: [.startSession])
+            outcome = LoginOutcome(answer: .collected)
         case (.activeTimesOut, _) where login.state == .active && login.history == .fail && now >= login.inputUntil:
             (login.state, login.history, login.cause, login.endedAt) = (.done, .aborted, .timedOut, now)
         case (.oneShotIsLoggedOut, .phoneEnded) where before.history == .loggedInOneShot: login.history = .loggedOut
@@ -123,7 +123,7 @@ enum LoginMutation: String, CaseIterable, Sendable {
 
     private func enrol(_ login: inout LoginSession, _ outcome: inout LoginOutcome, at now: Instant) {
         (login.state, login.history, login.endedAt) = (.done, .loggedInOneShot, now)
-        outcome = LoginOutcome(answer: .collected, effects: [.startSession])
+        outcome = LoginOutcome(answer: .collected)
     }
 
     private func reopen(_ login: inout LoginSession) {
