@@ -17,6 +17,9 @@ struct SessionWrites {
     )
     private var attestations = ArrayParameter(of: .text)
     private var encryptionKeys = ArrayParameter(of: .text)
+    private var methods = ArrayParameter(of: .text)
+    private var confirmed = (by: ArrayParameter(of: .text), at: ArrayParameter(of: .bigint))
+    private var phones = (id: ArrayParameter(of: .uuid), probationUntil: ArrayParameter(of: .bigint))
     private var endings = (at: ArrayParameter(of: .bigint), reason: ArrayParameter(of: .text))
     private var events = EventSQL.Rows()
     private var revocations = RevocationSQL.Rows()
@@ -68,10 +71,7 @@ struct SessionWrites {
         let old = stored.session
         if session == old, events.isEmpty { return }
         ids.append(session.id)
-        if events.isEmpty, session.ending == old.ending, session.device == old.device,
-            session.authenticationMode == old.authenticationMode, session.presence == old.presence,
-            session.attestation == old.attestation, session.encryptionKey == old.encryptionKey
-        {
+        if events.isEmpty, session.isRotation(of: old) {
             rotations.append(session, over: stored)
             return
         }
@@ -88,6 +88,11 @@ struct SessionWrites {
         presences.identityAt.append(session.presence.identityAt)
         attestations.append(session.attestation)
         encryptionKeys.append(session.encryptionKey)
+        methods.append(session.authenticationMethods.joined(separator: " "))
+        confirmed.by.append(session.confirmation?.provider)
+        confirmed.at.append(session.confirmation?.at)
+        phones.id.append(session.phoneID)
+        phones.probationUntil.append(session.probationUntil)
         for (event, revocation) in events {
             self.events.append(event, revocation, guardedBy: session.id)
             if let revocation { revocations.append(revocation, guardedBy: session.id) }
@@ -136,7 +141,8 @@ struct SessionWrites {
             devices.appVersion,
             modes, endings.at,
             endings.reason, presences.key, presences.provenAt, presences.passwordAt,
-            presences.identityAt, attestations, encryptionKeys,
+            presences.identityAt, attestations, encryptionKeys, methods, confirmed.by, confirmed.at, phones.id,
+            phones.probationUntil,
         ]
         return Statement(Self.changing, parameters: own.map(\.parameter) + events.parameters + revocations.parameters)
     }
@@ -150,22 +156,27 @@ struct SessionWrites {
                 authentication_mode = v.authentication_mode, ended_at = v.ended_at, ended_reason = v.ended_reason,
                 presence_key = v.presence_key, presence_proven_at = v.presence_proven_at,
                 password_proven_at = v.password_proven_at, identity_proven_at = v.identity_proven_at,
-                attestation = v.attestation, encryption_key = v.encryption_key, revision = s.revision + 1
+                attestation = v.attestation, encryption_key = v.encryption_key,
+                authentication_methods = v.authentication_methods, confirmed_by = v.confirmed_by,
+                confirmed_at = v.confirmed_at, parent_session_id = v.parent_session_id,
+                probation_until = v.probation_until, revision = s.revision + 1
             FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
                 $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[],
-                $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::bigint[], $21::bigint[], $22::text[], $23::text[])
+                $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::bigint[], $21::bigint[], $22::text[], $23::text[],
+                $24::text[], $25::text[], $26::bigint[], $27::uuid[], $28::bigint[])
                 AS v (id, revision, user_revision, parent, child, child_answered_at, renewed_at, child_request_key,
                     child_confirmed_at, device_name, device_platform, device_app_version, authentication_mode, ended_at, ended_reason,
                     presence_key, presence_proven_at, password_proven_at, identity_proven_at, attestation,
-                    encryption_key)
+                    encryption_key, authentication_methods, confirmed_by, confirmed_at, parent_session_id,
+                    probation_until)
             WHERE \(isUnchanged)
             RETURNING s.id, s.ended_at
         ), released AS (
             DELETE FROM provider_checks p USING changed c WHERE p.session_id = c.id AND c.ended_at IS NOT NULL
         ), noted AS (
-            \(EventSQL.insertGuarded(by: "changed", firstParameter: 24))
+            \(EventSQL.insertGuarded(by: "changed", firstParameter: 29))
         ), revoked AS (
-            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 24 + EventSQL.parameterCount))
+            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 29 + EventSQL.parameterCount))
         )
         SELECT id FROM changed
         """)

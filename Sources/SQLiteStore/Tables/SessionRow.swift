@@ -29,7 +29,8 @@ enum SessionRow {
         UPDATE sessions SET device_name = ?, device_platform = ?, device_app_version = ?, authentication_mode = ?,
             parent = ?, child = ?, child_answered_at = ?, renewed_at = ?, child_request_key = ?, child_confirmed_at = ?,
             ended_at = ?, ended_reason = ?, presence_key = ?, presence_proven_at = ?, password_proven_at = ?,
-            identity_proven_at = ?, attestation = ?, encryption_key = ?
+            identity_proven_at = ?, attestation = ?, encryption_key = ?, authentication_methods = ?, confirmed_by = ?,
+            confirmed_at = ?, parent_session_id = ?, probation_until = ?
         WHERE number = ?
         """)
 
@@ -130,7 +131,6 @@ enum SessionRow {
 
     static let delete = Query("DELETE FROM sessions WHERE number = ?")
 
-    /// Reads a session.
     static func readSession(_ row: inout Row) throws(CorruptRow) -> Session {
         row.skip(1)
         return try SessionColumns.read(&row)
@@ -178,9 +178,7 @@ enum SessionRow {
     static func write(_ new: Session, over old: Session, number: Int64, _ connection: Connection) throws(DatabaseError)
     {
         if new == old { return }
-        if new.ending == old.ending, new.device == old.device, new.authenticationMode == old.authenticationMode,
-            new.presence == old.presence, new.attestation == old.attestation, new.encryptionKey == old.encryptionKey
-        {
+        if new.isRotation(of: old) {
             try connection.execute(
                 updateRotation, new.parent, new.child, new.childAnsweredAt, new.renewedAt, new.childRequestKey,
                 new.childConfirmedAt, number)
@@ -189,7 +187,9 @@ enum SessionRow {
                 update, new.device.name, new.device.platform, new.device.appVersion, new.authenticationMode.rawValue,
                 new.parent, new.child, new.childAnsweredAt, new.renewedAt, new.childRequestKey, new.childConfirmedAt,
                 new.ending?.at, new.ending?.reason.rawValue, new.presence.key, new.presence.provenAt,
-                new.presence.passwordAt, new.presence.identityAt, new.attestation, new.encryptionKey, number)
+                new.presence.passwordAt, new.presence.identityAt, new.attestation, new.encryptionKey,
+                new.authenticationMethods.joined(separator: " "), new.confirmation?.provider, new.confirmation?.at,
+                new.phoneID, new.probationUntil, number)
             if new.ending != nil, old.ending == nil { try connection.execute(ProviderCheckRow.delete, new.id) }
         }
     }

@@ -110,6 +110,15 @@ public struct Session: Hashable, Sendable, Identifiable {
         self.confirmation = confirmation
     }
 
+    /// Whether at most the serials and times of refreshes differ from those of `old`, an earlier state of the session. Every
+    /// other member that can change is compared here, because the stores write only those of a refresh if this is true.
+    public func isRotation(of old: Session) -> Bool {
+        device == old.device && authenticationMode == old.authenticationMode
+            && authenticationMethods == old.authenticationMethods && ending == old.ending && presence == old.presence
+            && confirmation == old.confirmation && phoneID == old.phoneID && probationUntil == old.probationUntil
+            && attestation == old.attestation && encryptionKey == old.encryptionKey
+    }
+
     /// Whether the session may still do less, because a phone let it in a short time ago.
     public func isOnProbation(at now: Instant) -> Bool { probationUntil.map { now < $0 } ?? false }
 
