@@ -152,7 +152,6 @@ public struct ServerConfiguration: Hashable, Sendable {
         /// The events that are sent.
         public var events = WebhookEvents.usual
 
-        /// The prefix of the variables of all webhooks.
         static let secretVariablePrefix = "SOJOURN_WEBHOOK_SECRET_"
         /// The variable of the environment that replaces the file.
         public var secretVariable: String {

@@ -15,8 +15,6 @@ public struct EventLoopError: Error, CustomStringConvertible {
 extension Readiness {
     /// There are bytes, or the end of the stream, to read.
     public static let readable = Readiness(rawValue: EPOLLIN.rawValue)
-    /// There is room to write.
-    public static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
     /// The other side sends no more.
     public static let readClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
     /// Both directions have ended, or the connection was reset.

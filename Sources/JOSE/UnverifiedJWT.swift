@@ -30,9 +30,6 @@ public struct UnverifiedJWT: Sendable {
     let signature: [UInt8]
     let signingInput: [UInt8]
 
-    /// The unverified `iss`, which selects the keys.
-    public var unverifiedIssuer: String? { unverifiedClaims?["iss"]?.string }
-
     /// All unverified claims, so that a token can be refused before a key is looked up; nil if they are ambiguous.
     public var unverifiedClaims: [String: JSONValue]? { try? StrictJSON.object(payload, else: .invalidClaims) }
 

@@ -9,7 +9,6 @@ public struct WebhookMessage: Encodable, Sendable {
     /// Locates a network address; nil for an unknown or private one. May wait for the disk.
     public typealias Locator = @Sendable (String) -> Geolocation.Location?
 
-    /// The content of the message.
     struct Content: Encodable, Sendable {
         let eventID: String
         let actor: String

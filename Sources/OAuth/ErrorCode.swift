@@ -31,8 +31,6 @@ public enum ErrorCode: String, CaseIterable, Sendable {
 
     /// The user has to log in, and the request allows no page.
     case loginRequired = "login_required"
-    /// The user has to act, and the request allows no page.
-    case interactionRequired = "interaction_required"
     /// The user cannot log in in the way that the request demands (OpenID Connect Core Error Code
     /// unmet_authentication_requirements 1.0).
     case unmetAuthenticationRequirements = "unmet_authentication_requirements"

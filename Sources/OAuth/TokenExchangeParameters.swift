@@ -2,11 +2,8 @@
 public struct TokenExchangeParameters: Sendable {
     /// The token types (RFC 8693 §3) that this server uses.
     public enum TokenType: String, CaseIterable, Sendable {
-        /// An access token.
         case accessToken = "urn:ietf:params:oauth:token-type:access_token"
-        /// A refresh token.
         case refreshToken = "urn:ietf:params:oauth:token-type:refresh_token"
-        /// An ID token.
         case idToken = "urn:ietf:params:oauth:token-type:id_token"
     }
 

@@ -39,7 +39,6 @@ public struct Username: Hashable, Sendable {
 public enum UsernameProblem: Error, Hashable, Sendable {
     /// The name is empty.
     case empty
-    /// A blank.
     case blank(Unicode.Scalar)
     /// A code point that no identifier has: a sign, a control character, a compatibility form of other code points.
     case disallowed(Unicode.Scalar)

@@ -2,7 +2,6 @@ internal import Sessions
 
 /// The provider check of a session, and the time of its last confirmation. The token of the provider stays sealed.
 struct ProviderCheckLine {
-    /// The provider check.
     let check: ProviderCheck
     /// The time of the last confirmation.
     let confirmedAt: Instant

@@ -67,7 +67,6 @@ enum TransferRecord {
     case revocation(Revocation)
     case end([Kind: Int64])
 
-    /// The kind.
     var kind: Kind {
         switch self {
         case .header: .header

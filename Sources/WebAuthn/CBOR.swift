@@ -11,20 +11,16 @@ public enum CBOR: Hashable, Sendable {
     case bytes([UInt8])
     /// A text of valid UTF-8.
     case text(String)
-    /// An array.
     case array([CBOR])
-    /// A map.
     case map([Key: CBOR])
     /// A truth value.
     case bool(Bool)
-    /// `null`.
     case null
 
     /// The key of a map's entry.
     public enum Key: Hashable, Sendable {
         /// A whole number.
         case integer(Int64)
-        /// A text.
         case text(String)
     }
 
@@ -54,7 +50,6 @@ public enum CBOR: Hashable, Sendable {
     var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
     /// The number.
     var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
-    /// The text.
     var text: String? { if case .text(let text) = self { text } else { nil } }
 }
 

@@ -71,7 +71,6 @@ struct DemoWorld {
     /// Moves the clock.
     func pass(_ duration: Duration) { clock.instant.withLock { $0 = $0 + duration } }
 
-    /// An answer.
     struct Answer {
         let status: Int
         fileprivate let body: JSONValue

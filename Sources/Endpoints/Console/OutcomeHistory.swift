@@ -14,7 +14,6 @@ public final class OutcomeHistory: Sendable {
         case end
     }
 
-    /// The outcomes of one minute.
     struct Minute: Sendable {
         /// Minutes since 1970.
         let number: Int64

@@ -74,7 +74,6 @@ struct PageCookie: Sendable {
             "Set-Cookie", "\(name(transport))=\(value); Path=/; HttpOnly; SameSite=\(sameSite)\(secure)\(age)")
     }
 
-    /// Deletes the cookie.
     func delete(_ transport: PageTransport, from response: inout Response) {
         set("", lifetime: .zero, transport, on: &response)
     }

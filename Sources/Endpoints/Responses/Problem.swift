@@ -33,7 +33,6 @@ struct Problem: Encodable, Sendable {
     /// The problem for an unexpected error.
     static let internalError = Problem(.internalServerError, code: "internal_error", detail: Endpoints.internalText)
 
-    /// The response with this problem.
     var response: Response { Response(httpStatus, "application/problem+json", JSONAnswer.encodeOrEmpty(self)) }
 
     enum CodingKeys: String, CodingKey {
@@ -58,7 +57,6 @@ struct OAuthError: Sendable {
         self.init(status, ErrorResponse(code, description: description))
     }
 
-    /// The response with this error.
     var response: Response {
         var response = Response(status, "application/json", JSONAnswer.encodeOrEmpty(body))
         response.fields.append("Cache-Control", "no-store")

@@ -5,7 +5,6 @@ internal import WebAuthn
 
 /// The metrics of this module. All label values are fixed at start, so that no request can create a time series.
 struct EndpointMetrics: Sendable {
-    /// The metrics of one route.
     private final class RouteMetrics: Sendable {
         /// The counters, by class of status.
         let requests: [Counter]

@@ -67,7 +67,6 @@ public struct IssuerPath: Hashable, Sendable {
     /// well-known one (RFC 8414 section 3.1, OpenID Shared Signals Framework 1.0 section 7.2).
     public var metadataPaths: [String] { text.isEmpty ? [] : metadataRoutes.map(\.pattern) }
 
-    /// The routes of `metadataPaths`.
     var metadataRoutes: [Route] {
         guard !text.isEmpty else { return [] }
         return [

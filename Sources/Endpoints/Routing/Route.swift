@@ -43,7 +43,6 @@ final class Route: Sendable {
         case both
     }
 
-    /// The format of errors.
     enum ErrorFormat: Sendable {
         /// RFC 9457.
         case problem

@@ -61,7 +61,6 @@ final class WaitingCalls: Sendable {
         refusals = Dictionary(uniqueKeysWithValues: Subject.words.map { ($0, counters[$0]) })
     }
 
-    /// The place of one call that waits.
     final class Place: Sendable {
         private let calls: WaitingCalls
         private let subjects: Locked<[Subject]>
@@ -88,7 +87,6 @@ final class WaitingCalls: Sendable {
     /// A place of a call from that caller that has no access token. One through a Unix socket has no address.
     func place(for caller: Caller) throws(ServiceError) -> Place { try take(networks(of: caller)) }
 
-    /// A place of a page.
     func pagePlace(for caller: Caller) throws(ServiceError) -> Place { try take([.pages] + networks(of: caller)) }
 
     private func networks(of caller: Caller) -> [Subject] {

@@ -2,11 +2,8 @@ internal import FoundationEssentials
 
 /// A JSON value of any kind.
 public enum JSONValue: Codable, Hashable, Sendable {
-    /// A string.
     case string(String)
-    /// An object.
     case object([String: JSONValue])
-    /// An array.
     case array([JSONValue])
     /// A truth value.
     case bool(Bool)
@@ -14,7 +11,6 @@ public enum JSONValue: Codable, Hashable, Sendable {
     case integer(Int64)
     /// Any other number.
     case number(Double)
-    /// `null`.
     case null
 
     private struct Name: CodingKey {

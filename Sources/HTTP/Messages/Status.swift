@@ -33,8 +33,6 @@ public struct Status: Hashable, Sendable, CustomStringConvertible {
 extension Status {
     /// 100
     public static let `continue` = Status(code: 100, reason: "Continue")
-    /// 101
-    public static let switchingProtocols = Status(code: 101, reason: "Switching Protocols")
     /// 200
     public static let ok = Status(code: 200, reason: "OK")
     /// 201
@@ -43,20 +41,12 @@ extension Status {
     public static let accepted = Status(code: 202, reason: "Accepted")
     /// 204
     public static let noContent = Status(code: 204, reason: "No Content")
-    /// 206
-    public static let partialContent = Status(code: 206, reason: "Partial Content")
-    /// 301
-    public static let movedPermanently = Status(code: 301, reason: "Moved Permanently")
     /// 302
     public static let found = Status(code: 302, reason: "Found")
     /// 303
     public static let seeOther = Status(code: 303, reason: "See Other")
     /// 304
     public static let notModified = Status(code: 304, reason: "Not Modified")
-    /// 307
-    public static let temporaryRedirect = Status(code: 307, reason: "Temporary Redirect")
-    /// 308
-    public static let permanentRedirect = Status(code: 308, reason: "Permanent Redirect")
     /// 400
     public static let badRequest = Status(code: 400, reason: "Bad Request")
     /// 401
@@ -67,16 +57,12 @@ extension Status {
     public static let notFound = Status(code: 404, reason: "Not Found")
     /// 405
     public static let methodNotAllowed = Status(code: 405, reason: "Method Not Allowed")
-    /// 406
-    public static let notAcceptable = Status(code: 406, reason: "Not Acceptable")
     /// 408
     public static let requestTimeout = Status(code: 408, reason: "Request Timeout")
     /// 409
     public static let conflict = Status(code: 409, reason: "Conflict")
     /// 410
     public static let gone = Status(code: 410, reason: "Gone")
-    /// 411
-    public static let lengthRequired = Status(code: 411, reason: "Length Required")
     /// 412
     public static let preconditionFailed = Status(code: 412, reason: "Precondition Failed")
     /// 413
@@ -93,10 +79,6 @@ extension Status {
     public static let unprocessable = Status(code: 422, reason: "Unprocessable Content")
     /// 425
     public static let tooEarly = Status(code: 425, reason: "Too Early")
-    /// 426
-    public static let upgradeRequired = Status(code: 426, reason: "Upgrade Required")
-    /// 428
-    public static let preconditionRequired = Status(code: 428, reason: "Precondition Required")
     /// 429
     public static let tooManyRequests = Status(code: 429, reason: "Too Many Requests")
     /// 431
@@ -105,14 +87,8 @@ extension Status {
     public static let internalServerError = Status(code: 500, reason: "Internal Server Error")
     /// 501
     public static let notImplemented = Status(code: 501, reason: "Not Implemented")
-    /// 502
-    public static let badGateway = Status(code: 502, reason: "Bad Gateway")
     /// 503
     public static let serviceUnavailable = Status(code: 503, reason: "Service Unavailable")
-    /// 504
-    public static let gatewayTimeout = Status(code: 504, reason: "Gateway Timeout")
     /// 505
     public static let httpVersionNotSupported = Status(code: 505, reason: "HTTP Version Not Supported")
-    /// 507
-    public static let insufficientStorage = Status(code: 507, reason: "Insufficient Storage")
 }

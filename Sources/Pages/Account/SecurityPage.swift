@@ -66,11 +66,9 @@ public struct SecurityPage: HTMLPage {
         case pressAgain
         /// The new password is stored.
         case passwordSaved
-        /// The current password is wrong.
         case wrongCurrentPassword
         /// The new password is not allowed.
         case password(PasswordProblem)
-        /// Too many attempts.
         case tooManyAttempts(seconds: Int)
         /// The server cannot store the new password at the moment.
         case unavailable
@@ -82,7 +80,6 @@ public struct SecurityPage: HTMLPage {
         case pauseNeedsPassword
         /// The passkey has its new name.
         case passkeyRenamed
-        /// The passkey is removed.
         case passkeyRemoved
         /// The passkey had been removed before.
         case passkeyGone
@@ -90,7 +87,6 @@ public struct SecurityPage: HTMLPage {
         case passkeyNameRefused
         /// The user has authenticated to add a passkey.
         case passkeyAddNow
-        /// The passkey is added.
         case passkeyAdded
         /// The registration is wrong, or too old.
         case passkeyNotAdded

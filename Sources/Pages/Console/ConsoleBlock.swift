@@ -8,7 +8,6 @@ public indirect enum ConsoleBlock: Sendable {
     case explanation([ConsoleText])
     /// Names with their values.
     case facts([(name: String, value: ConsoleText)])
-    /// A table.
     case table(ConsoleTable)
     /// A list of sentences.
     case list([ConsoleText])

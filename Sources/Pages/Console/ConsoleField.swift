@@ -4,9 +4,7 @@ public enum ConsoleField: Sendable {
     case hidden(String, String)
     /// A line of text.
     case text(String, label: String, value: String = "", hint: String? = nil, isFocused: Bool = false)
-    /// A day.
     case day(String, label: String, value: String)
-    /// A secret.
     case secret(String, label: String)
     /// Some lines of text.
     case lines(String, label: String, value: String = "", hint: String? = nil)

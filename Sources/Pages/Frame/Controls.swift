@@ -61,7 +61,6 @@ enum Controls {
         """
     }
 
-    /// A link.
     static func link(_ path: PagePath, _ label: String) -> HTML { "<a href=\"\(path)\">\(label)</a>" }
 
     /// A link that looks like a button.

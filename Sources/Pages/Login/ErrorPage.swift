@@ -17,7 +17,6 @@ public struct ErrorPage: HTMLPage {
         case tooManyRequests
         /// The server is overloaded or stopping.
         case serverBusy
-        /// The server failed.
         case serverFailed
     }
 

@@ -83,8 +83,6 @@ extension PagePath {
     public static let loginOffer = PagePath("/login/offer")
     /// Goes on with the account of the browser's session.
     public static let loginAccount = PagePath("/login/account")
-    /// Leads to an identity provider (GET).
-    public static let loginProvider = PagePath("/login/provider")
     /// Begins a login with the phone.
     public static let loginPhone = PagePath("/login/phone")
     /// Signs a browser in by the nonce of a login inside an app.
@@ -127,7 +125,6 @@ public enum FormField: String, CaseIterable, Sendable {
     case username
     /// The current password.
     case password
-    /// The new password.
     case newPassword = "new_password"
     /// `1`: keep the browser signed in.
     case remember

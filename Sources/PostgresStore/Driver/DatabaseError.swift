@@ -15,7 +15,6 @@ enum DatabaseError: Error, Hashable {
     /// Another transaction wrote the row first. This transaction was rolled back.
     case overtaken
 
-    /// The consequence of an error.
     enum Consequence: Hashable {
         /// Other transactions were in conflict; the same change can be tried again.
         case mayRepeat
@@ -25,7 +24,6 @@ enum DatabaseError: Error, Hashable {
         case distrustsConnection
     }
 
-    /// The consequence of this error.
     var consequence: Consequence {
         switch self {
         case .lost: return .distrustsConnection

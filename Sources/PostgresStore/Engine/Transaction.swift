@@ -9,7 +9,6 @@ enum TransactionLock: Int64 {
     case accounts = 0x536F_6A72_0001
     /// Changes of keys.
     case keys = 0x536F_6A72_0002
-    /// Migrations.
     case migrations = 0x536F_6A72_0003
     /// Appends to the audit trail, as the last lock of a transaction. Numbers are assigned in the order of commits, so that a
     /// reader at one number never misses a smaller one.

@@ -9,7 +9,6 @@ enum DatabaseError: Error, Hashable {
     /// A row that no version of this program has written.
     case contradiction(String)
 
-    /// The consequence of an error.
     enum Consequence: Hashable {
         /// Only the failed change is concerned; the other changes of its batch can be committed.
         case failsChange
@@ -21,7 +20,6 @@ enum DatabaseError: Error, Hashable {
         case stopsStore
     }
 
-    /// The consequence of this error.
     var consequence: Consequence {
         guard case .sqlite(let code, _) = self else { return .failsChange }
         switch code & 0xFF {

@@ -50,7 +50,6 @@ enum UserRow {
         ORDER BY u.username_key LIMIT ?4
         """)
 
-    /// A user with the number of the row.
     struct Numbered {
         let number: Int64
         let user: User

@@ -32,7 +32,6 @@ public struct CertificateFiles: Hashable, Sendable {
         }
     }
 
-    /// Reads the files.
     func read() throws(CertificateProblem) -> TLSCredentials.PEM {
         do throws(TLSError) {
             return TLSCredentials.PEM(

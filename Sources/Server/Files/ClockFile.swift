@@ -3,7 +3,6 @@ internal import Sessions
 /// The file beside the database with the memory of the `ClockGuard`, for the next start. Without a readable file, the clock
 /// guard trusts the clock.
 struct ClockFile {
-    /// The path of the file.
     let path: String
 
     /// The memory that the previous server wrote; nil without a readable file.

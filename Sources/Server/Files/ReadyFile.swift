@@ -4,7 +4,6 @@ internal import Glibc
 /// The file with the addresses of a server, which exists while the server answers. A test or a supervisor that starts a server
 /// on free ports waits for this file.
 struct ReadyFile {
-    /// The path of the file.
     let path: String
 
     private struct Content: Codable {

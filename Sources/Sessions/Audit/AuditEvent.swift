@@ -151,7 +151,6 @@ extension [AuditEvent] {
 public enum SessionTransition: Hashable, Sendable {
     /// The session began.
     case start
-    /// The session ended.
     case end(EndReason)
 }
 

@@ -41,7 +41,6 @@ public struct PresenceRequirement: Hashable, Sendable {
     public enum Way: String, CaseIterable, Sendable {
         /// An assertion of the presence key, or of a passkey.
         case presence
-        /// The password.
         case password
         /// An unused ID token of an identity of the user, with a recent authentication at its provider.
         case identity = "id_token"
@@ -66,7 +65,6 @@ public struct PresenceRequirement: Hashable, Sendable {
     /// What allows a change of how the session is guarded.
     static let ofChanges = PresenceRequirement(ageMax: ageMaxOfChanges, ways: anyWay)
 
-    /// A requirement.
     init(ageMax: Duration, ways: [Way]) {
         self.ageMax = ageMax
         self.ways = ways

@@ -5,7 +5,6 @@ extension HostedLoginService {
     public enum Authentication: Sendable {
         /// By the password with which the user was read.
         case password(of: User)
-        /// By a passkey.
         case passkey(PasskeyService.Proof)
         /// At an identity provider.
         case provider(ExternalIdentity)

@@ -4,7 +4,6 @@ public enum AuthenticationContext: String, CaseIterable, Codable, Sendable {
     case phishingResistant = "phr"
     /// By a passkey as well: the word with which APIs demand a user who is present (RFC 9470).
     case presence
-    /// By the password.
     case password
     /// At an identity provider.
     case identity = "id_token"

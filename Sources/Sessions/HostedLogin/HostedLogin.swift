@@ -21,7 +21,6 @@ public struct HostedLogin: Hashable, Sendable {
 
     /// The names by which users log in with a password.
     public enum LoginNames: String, CaseIterable, Sendable {
-        /// The username.
         case username
         /// The verified e-mail address, if no other user has verified it.
         case email

@@ -18,7 +18,6 @@ public final class HostedLoginService: UseCase {
 
     /// The browser in which a login takes place.
     public struct Browser: Sendable {
-        /// The `User-Agent`.
         let userAgent: String?
         /// The handle of its session, if it has shown one.
         let handle: BrowserHandle?

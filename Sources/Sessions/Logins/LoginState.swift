@@ -74,7 +74,6 @@ public enum LoginHistory: String, CaseIterable, Sendable {
     case aborted = "ABORTED"
     /// A session with a bond is over.
     case loggedOut = "LOGGED_OUT"
-    /// An error.
     case error = "ERROR"
     /// The user was deleted.
     case deleted = "DELETED"

@@ -5,7 +5,6 @@ internal import Locks
 public final class LoginWatch: Sendable {
     /// What a request waits for.
     enum Subject: Hashable, Sendable {
-        /// One login.
         case login(Identifier<Session>)
         /// Everything that a user's phones can see.
         case user(Identifier<User>)

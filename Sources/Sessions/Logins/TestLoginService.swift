@@ -108,7 +108,6 @@ public struct LoginTarget: Hashable, Sendable {
         case pass(Duration)
         /// The session of the phone ends, or that of the device.
         case endPhone, endSession(EndReason)
-        /// The user is deleted.
         case deleteUser
     }
 

@@ -2,9 +2,6 @@ public import WebAuthn
 
 /// A passkey of a user: a discoverable WebAuthn credential that verifies its user by a PIN or biometry.
 public struct Passkey: Hashable, Sendable {
-    /// The largest number of bytes of a name.
-    public static var nameLengthMax: Int { Device.textLengthMax }
-
     /// The credential ID, 1 to 1023 bytes.
     public let id: [UInt8]
     /// The user.

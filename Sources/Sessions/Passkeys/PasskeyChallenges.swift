@@ -6,7 +6,6 @@ internal import Cryptography
 struct PasskeyChallenges: Sendable {
     /// What a challenge is for. One for another ceremony or session is not recognized.
     enum Purpose: Hashable, Sendable {
-        /// A login.
         case login
         /// A login on the server's page, for that request in that browser.
         case page(request: String, browser: String)

@@ -63,7 +63,6 @@ final class FailedAttemptCounter: Sendable {
         }
     }
 
-    /// Counts a failed attempt.
     func count(_ subject: AttemptSubject, at now: Instant) {
         with(subject) { rows, place, tag in
             let now = now.secondsSinceEpoch

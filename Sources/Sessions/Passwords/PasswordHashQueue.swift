@@ -4,7 +4,6 @@
 /// another leaves free; in each the senders take turns (`TurnQueue`); and a full queue has room for a newcomer at the expense of
 /// the sender with the most passwords. In the first two queues the sender is the user, in the others the network.
 struct PasswordHashQueue<Work> {
-    /// A place in the queue.
     struct Place: Hashable, Sendable {
         let priority: PasswordHasher.Priority
         /// The user with a bounded number of places for passwords.

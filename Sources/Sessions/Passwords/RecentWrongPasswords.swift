@@ -27,7 +27,6 @@ struct RecentWrongPasswords {
         return row.tag == tag && (now - start).components.seconds - row.at < Self.memory.components.seconds
     }
 
-    /// Notes a wrong password.
     mutating func note(_ sender: PasswordHasher.Requester.Sender, at now: ContinuousClock.Instant) {
         if rows.isEmpty { rows = Array(repeating: Row(), count: Self.setCount * Self.setSize) }
         let since = start ?? now

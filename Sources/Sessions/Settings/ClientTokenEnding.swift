@@ -9,13 +9,11 @@ internal import JOSE
 public enum ClientTokenEnding: String, CaseIterable, Sendable {
     /// The client authenticates by another method.
     case authenticationMethodChanged = "authentication_method_changed"
-    /// A secret of the client ended.
     case secretRotated = "secret_rotated"
     /// A key of the client was removed.
     case keyRemoved = "key_removed"
     /// The client may no longer get tokens for itself.
     case grantRemoved = "grant_removed"
-    /// A "revoke all" ended the tokens of all clients.
     case allRevoked = "all_revoked"
     /// The tokens had ended in the store that an import came from.
     case imported = "import"

@@ -4,9 +4,7 @@ extension Client {
     /// Renewals, proofs of presence, sessions that an admin mints and imported tokens authenticate no user anew, so that they have
     /// no word.
     public enum LoginMethod: Hashable, Sendable {
-        /// The password.
         case password
-        /// A passkey.
         case passkey
         /// A phone, which approves the login of a browser, of another device, or of a web session of its own app.
         case phone

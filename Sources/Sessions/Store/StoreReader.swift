@@ -9,7 +9,6 @@ public protocol StoreReader: PINReader {
 
     // MARK: Users
 
-    /// The user.
     func user(_ reference: UserReference) -> Answer<User?>
 
     /// The users with one of those ids or one of those usernames, in no order. The list may contain a user twice.
@@ -33,7 +32,6 @@ public protocol StoreReader: PINReader {
 
     // MARK: Identities
 
-    /// The identity.
     func identity(_ key: Identity.Key) -> Answer<Identity?>
 
     /// The identities of a user, by provider and subject.
@@ -44,7 +42,6 @@ public protocol StoreReader: PINReader {
 
     // MARK: Passkeys
 
-    /// The passkey.
     func passkey(_ id: [UInt8]) -> Answer<Passkey?>
 
     /// The passkeys of a user, by credential ID.
@@ -55,7 +52,6 @@ public protocol StoreReader: PINReader {
 
     // MARK: Sessions
 
-    /// The session.
     func session(_ id: Identifier<Session>) -> Answer<Session?>
 
     /// The sessions with those ids, in no order.

@@ -12,7 +12,6 @@ public protocol StoreTransaction: StoreReader, PINTransaction {
 
     // MARK: Users and identities
 
-    /// The user, for update.
     func userForUpdate(_ reference: UserReference) -> Answer<User?>
 
     /// Adds a user. False if the username is taken; nothing was written.
@@ -28,7 +27,6 @@ public protocol StoreTransaction: StoreReader, PINTransaction {
     /// Adds or replaces the sources of a user.
     func replace(_ sources: UserSources)
 
-    /// Deletes the sources of a user.
     func deleteUserSources(of userID: Identifier<User>)
 
     /// Adds an identity. False if the identity exists; nothing was written.
@@ -54,7 +52,6 @@ public protocol StoreTransaction: StoreReader, PINTransaction {
 
     // MARK: Sessions
 
-    /// The session, for update.
     func sessionForUpdate(_ id: Identifier<Session>) -> Answer<Session?>
 
     /// The session without a recorded end on an installation, for update.
@@ -104,7 +101,6 @@ public protocol StoreTransaction: StoreReader, PINTransaction {
     /// Writes the exchange of a foreign token.
     func updateForeignToken(_ digest: [UInt8], _ exchange: ForeignToken.Exchange?)
 
-    /// Deletes a foreign token.
     func deleteForeignToken(_ digest: [UInt8])
 
     /// Deletes the foreign tokens of a user that were not exchanged and match client and device of `ending`.

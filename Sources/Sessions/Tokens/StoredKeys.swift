@@ -2,7 +2,6 @@
 public struct StoredSigningKey: Hashable, Sendable {
     /// What a key does at a time.
     public enum State: String, CaseIterable, Sendable {
-        /// It signs.
         case signing
         /// It is published, and signs later.
         case next

@@ -10,9 +10,7 @@ public enum InspectedToken: Sendable {
     case clientToken(clientID: String, issuedAt: Instant, expiresAt: Instant, isAccepted: Bool)
     /// An authorization code.
     case code(Login)
-    /// The secret of a client.
     case clientSecret(Client)
-    /// An admin key.
     case adminKey(AdminKey)
     /// A token for a new password, and whether it can still be used.
     case resetToken(User, isUsable: Bool)

@@ -60,7 +60,6 @@ final class ForeignTokenService: UseCase {
     enum LogOut: Sendable {
         /// It is not a foreign token.
         case unknown
-        /// It is deleted.
         case deleted
         /// It has become that session, which is still to be ended.
         case session(Identifier<Session>)

@@ -30,7 +30,6 @@ public struct PresenceEvidence: Sendable {
 
 /// An assertion of a passkey that a request brings to prove the user's presence. An object, because few requests have one.
 public final class PasskeyEvidence: Sendable {
-    /// The credential.
     let credential: [String: JSONValue]
 
     /// The credential as evidence.

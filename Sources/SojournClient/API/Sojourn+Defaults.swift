@@ -27,7 +27,6 @@ extension Sojourn {
 struct StorageName: Hashable, Sendable {
     /// The client and the server, for example `mobile@auth.example`.
     var owner: String
-    /// The slot.
     var slot: String
 
     init(_ configuration: SojournConfiguration) {

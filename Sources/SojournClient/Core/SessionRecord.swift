@@ -31,9 +31,7 @@ package struct SessionRecord: Hashable, Sendable {
     }
 }
 
-/// A session as it is stored.
 package struct StoredSession: Hashable, Sendable {
-    /// The end of a session.
     package struct Ending: Hashable, Sendable {
         package var reason: EndReason
         /// In Unix seconds of the server.

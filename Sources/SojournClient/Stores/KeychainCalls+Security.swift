@@ -2,7 +2,6 @@
     internal import Foundation
     internal import Security
 
-    /// The Keychain of the system.
     struct SystemKeychain: KeychainCalls {
         func add(_ item: KeychainItem, _ content: KeychainContent) -> KeychainStatus {
             let attributes = query(item).merging(attributes(content)) { $1 }

@@ -75,7 +75,6 @@
             return status ?? 0
         }
 
-        /// Blocks until the process has ended.
         package func blockUntilEnd() { end.group.wait() }
     }
 

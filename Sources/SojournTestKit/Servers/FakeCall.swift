@@ -68,7 +68,6 @@ struct FakeCall {
 }
 
 extension HTTPAnswer {
-    /// An answer with JSON.
     static func json(_ status: Int, _ members: [String: JSONValue], type: String = "application/json") -> HTTPAnswer {
         HTTPAnswer(
             status: status,

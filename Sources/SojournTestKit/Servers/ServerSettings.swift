@@ -45,7 +45,6 @@ public struct ClientSettings: Hashable, Sendable {
 
     /// The names by which users log in with a password.
     public enum LoginNames: String, Hashable, Sendable, CaseIterable {
-        /// The username.
         case username
         /// The verified e-mail address, if it is that of one user.
         case email

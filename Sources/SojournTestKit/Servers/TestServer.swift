@@ -24,7 +24,6 @@ public protocol TestServer: Sendable {
     func enable(_ username: String) async throws
     /// Sets the password, which ends every session of the user.
     func resetPassword(_ username: String, to password: String) async throws
-    /// Deletes the user.
     func deleteUser(_ username: String) async throws
     /// Lets logins of the client `mobile` make anonymous users, or forbids it. At first it is forbidden.
     func setAnonymousUsers(_ areAllowed: Bool) async throws

@@ -52,14 +52,12 @@ struct Report: Encodable, Sendable {
 
     init(_ benchmark: String) { self.benchmark = benchmark }
 
-    /// The report as JSON.
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
     }
 
-    /// The report as text.
     func text() -> String {
         let rows = figures.map { figure in
             (

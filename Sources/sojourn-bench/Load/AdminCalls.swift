@@ -54,7 +54,6 @@ struct AdminCalls {
     /// Creates a session of that user and returns its ID.
     func mintSessionID(device: Int) throws -> String { try mint(device: device).session_id }
 
-    /// Ends a session.
     func endSession(_ id: String) throws { _ = try call("DELETE", "/admin/v1/sessions/\(id)", "") }
 
     private struct Tokens: Decodable {

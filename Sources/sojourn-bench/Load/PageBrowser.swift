@@ -28,7 +28,6 @@ struct PageBrowser {
         }
     }
 
-    /// Opens a page.
     mutating func open(_ path: String) throws -> Page { try send(request(for: path)) }
 
     /// Sends a form. The values need no escaping.

@@ -54,7 +54,6 @@ struct SeenRequest: Sendable {
 
     /// The key of the proof, as its JSON.
     var proofKey: JSONValue? { part(0)?["jwk"] }
-    /// The nonce in the proof.
     var proofNonce: String? { part(1)?.text("nonce") }
 
     private func part(_ index: Int) -> [String: JSONValue]? {

@@ -31,7 +31,6 @@ struct Command: Sendable {
     var discussion = ""
     /// The examples, which are complete command lines.
     let examples: [String]
-    /// Runs the command.
     let run: @Sendable (Arguments) async throws(Failure) -> Void
 
     /// The words as the user types them.

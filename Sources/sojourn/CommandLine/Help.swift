@@ -36,7 +36,6 @@ enum Help {
             """
     }
 
-    /// One command.
     static func command(_ command: Command) -> String {
         let options = (command.options + [Command.Option("--help", nil, "print this")]).map { option in
             (option.name + (option.value.map { " \($0)" } ?? ""), option.help)

@@ -64,7 +64,6 @@ enum HealthCommand {
 
 /// The release of this program.
 enum Release {
-    /// The version.
     static let version = "0.1.0"
 }
 

@@ -7,7 +7,6 @@ import Sessions
 struct TemporaryFolder: Sendable {
     let path: String
 
-    /// The database in the folder.
     var database: String { path + "/test.sqlite" }
 
     /// Gives `body` a new folder.

@@ -10,4 +10,8 @@ enum Remaining {
     static let moduleNames: Set = ["HTTPClient", "HTTPServer", "SQLiteStore", "PostgresStore", "Endpoints"]
     /// Types with a coined name.
     static let coinages: Set<String> = []
+    /// Names of declarations that stand nowhere else, each with its caller outside of the repository.
+    static let lonelyNames: Set = [
+        "underestimatedCount"  // `Sequence`
+    ]
 }

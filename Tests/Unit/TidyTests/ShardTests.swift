@@ -4,7 +4,6 @@ import Testing
 
 /// Every suite runs in a lane: `.ci/shards` is what `.ci/tests` runs.
 struct ShardTests {
-    /// The folders of the shards.
     private static func folders() throws -> [Substring] {
         let bytes = try #require(FileManager.default.contents(atPath: Repository.path(".ci/shards")))
         let rows = String(decoding: bytes, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("#") }

@@ -7,7 +7,6 @@ enum ClientAct: String, Sendable {
     case rotateSecret = "rotate-secret"
     case delete
 
-    /// The call.
     func call(on id: String, _ values: FormValues) throws(ConsoleRefusal) -> ConsoleCall {
         let path = "/clients/\(PercentEncoding.encode(id))"
         switch self {

@@ -21,7 +21,6 @@ struct ConsoleCall: Hashable, Sendable {
 
     fileprivate var target: String { "/admin/v1" + path }
 
-    /// The request of the call.
     fileprivate var request: Request {
         var request = Request(method, target)
         if let json {

@@ -8,7 +8,6 @@ enum UserAct: String, Sendable {
     case disable, enable, unlock, revoke, edit, reset, delete
     case removePasskey = "remove-passkey"
 
-    /// The call.
     func call(on id: Identifier<User>, _ values: FormValues) throws(ConsoleRefusal) -> ConsoleCall {
         let path = "/users/\(id)"
         switch self {

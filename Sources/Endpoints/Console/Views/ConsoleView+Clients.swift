@@ -4,7 +4,6 @@ internal import Pages
 internal import Sessions
 
 extension ConsoleView {
-    /// The clients.
     func clients(_ clients: [Client]) -> ConsolePage {
         let new: [ConsoleBlock] =
             stay.may(.owner) ? [.section("New client", [Self.presetCards])] : []

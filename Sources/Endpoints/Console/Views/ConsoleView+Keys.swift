@@ -5,7 +5,6 @@ internal import Pages
 internal import Sessions
 
 extension ConsoleView {
-    /// The keys.
     func keys(
         _ signing: [StoredSigningKey], _ admin: [AdminKey], _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) -> ConsolePage {

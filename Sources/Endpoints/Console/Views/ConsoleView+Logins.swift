@@ -88,7 +88,6 @@ extension ConsoleView {
         ]
     }
 
-    /// A login.
     func login(_ facts: LoginFacts) -> ConsolePage {
         let login = facts.login
         let path = Self.path(ofLogin: login.id)

@@ -15,7 +15,6 @@ enum FaultyDisk {
         var bytesWritten = 0
     }
 
-    /// An open file.
     fileprivate struct OpenFile {
         var path: String
         /// The address of the methods that the VFS for Unix gave it.

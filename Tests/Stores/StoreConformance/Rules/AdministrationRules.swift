@@ -2,7 +2,6 @@ import JOSE
 import Sessions
 import Testing
 
-/// Clients.
 let clientRules: [StoreRule] = [
     StoreRule("a client comes back with every member, and the list is in order") { store in
         let full = Fixture.fullClient("b", epoch: 2)
@@ -51,7 +50,6 @@ let clientRules: [StoreRule] = [
     },
 ]
 
-/// Settings.
 let settingsRules: [StoreRule] = [
     StoreRule("a new store has the default settings") { store in
         let settings = try await store.settings()
@@ -82,7 +80,6 @@ let settingsRules: [StoreRule] = [
     },
 ]
 
-/// Keys.
 let keyRules: [StoreRule] = [
     StoreRule("signing keys are added, changed and removed") { store in
         let keys = (0..<3).map { number in

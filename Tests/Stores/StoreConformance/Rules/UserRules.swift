@@ -1,7 +1,6 @@
 import Sessions
 import Testing
 
-/// Users.
 let userRules: [StoreRule] = [
     StoreRule("display name, given name and family name come back, whichever of them a user has") { store in
         for number in 0..<8 {

@@ -64,7 +64,6 @@ struct CrashServer: Sendable {
         return await process.result().errors
     }
 
-    /// An answer.
     struct Answer: Sendable {
         let status: Int
         let retryAfter: String?

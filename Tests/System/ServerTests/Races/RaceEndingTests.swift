@@ -7,7 +7,6 @@ import Testing
 /// later, and what succeeded meanwhile, even if its answer arrives after the acknowledgement, is good for nothing.
 @Suite("Races of refreshes and endings", .timeLimit(.minutes(10)))
 struct RaceEndingTests {
-    /// A plan of races.
     struct Plan: Sendable, CustomTestStringConvertible {
         var ending: RaceEnding
         var rounds: Int

@@ -77,7 +77,6 @@ struct AccountPages {
     }
 }
 
-/// An account page.
 struct AccountPage {
     let answer: Answer
     var text: String { answer.text }

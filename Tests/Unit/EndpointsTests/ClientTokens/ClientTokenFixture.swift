@@ -83,7 +83,6 @@ struct ClientTokenFixture: Sendable {
         return answer
     }
 
-    /// The claims of a token.
     func claims(of token: String) throws -> Answer {
         let part = try #require(token.split(separator: ".").dropFirst().first)
         return Answer(Response(.ok, "application/json", try #require(Base64URL.decode(String(part)))))

@@ -100,6 +100,5 @@ struct ReceivedEvent {
         return events.keys.first
     }
 
-    /// A member of the event.
     func member(_ name: String) -> JSONValue? { claims.value(["events", kind ?? "", name]) }
 }

@@ -42,7 +42,6 @@ struct PhonePageFixture {
             hosted: hosted, browser: browser, path: String(location.dropFirst(EndpointsFixture.issuer.count)))
     }
 
-    /// The page.
     func page(_ other: Browser? = nil) async -> Answer { await (other ?? browser).get(path) }
 
     /// What the page would be told now.

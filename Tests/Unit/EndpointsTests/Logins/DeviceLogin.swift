@@ -14,7 +14,6 @@ struct DeviceLogin: Sendable {
     let secret: String
     let opened: Answer
 
-    /// Makes the client of the device.
     static func makeClient(_ stage: EndpointsFixture, _ more: String = "") async throws {
         _ = try await stage.makeClient(
             #"""
@@ -77,7 +76,6 @@ struct DeviceLogin: Sendable {
         return await stage.call(.post, "/v1/me/logins/\(id)/\(act)", json, bearer: phone.access, fields: fields)
     }
 
-    /// The number on the device.
     func number() async throws -> Int64 { try #require(await look().integer("number")) }
 
     /// Scans, confirms with the number, and proves presence by the password.

@@ -40,7 +40,6 @@ struct KnownDeviceTests {
         return try Tokens(tokens)
     }
 
-    /// Logs the device out.
     private func logOut(_ stage: EndpointsFixture, _ tokens: Tokens, by device: ProvingDevice) async {
         let answer = await stage.call(
             .post, "/v1/logout", #"{"refresh_token":"\#(tokens.refresh)"}"#,

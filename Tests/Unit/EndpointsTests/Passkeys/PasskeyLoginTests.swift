@@ -9,7 +9,6 @@ import WebAuthnFixture
 
 @testable import Endpoints
 
-/// Logins by passkeys.
 @Suite struct PasskeyLoginTests {
     @Test("options of a login name no user and store nothing") func options() async throws {
         try await EndpointsFixture.withPasskeys { stage in

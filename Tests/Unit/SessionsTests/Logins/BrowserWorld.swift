@@ -28,7 +28,6 @@ struct BrowserWorld: Hashable {
         var isAlive: Bool { session.ending == nil }
     }
 
-    /// One step.
     enum Step: Hashable {
         case collect, typePassword, ask(Int), end(Int, EndReason), endBrowser(EndReason), minute, ping
         case stop(isReport: Bool), report, revoke, endPhone(EndReason), clockEndsPhone, replacePhone
