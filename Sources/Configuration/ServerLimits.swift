@@ -47,7 +47,7 @@ public struct ServerLimits: Hashable, Sendable {
     /// phone, all among the subscribers. Beyond: 503.
     public var waiting = WaitingLimits()
     /// What a device has to share with the phone that lets it in.
-    public var remoteLoginSame = RemoteLoginSame.off
+    public var remoteLoginSame = ProximityRule.off
     /// Memory for unfinished requests and answers beyond 4 KiB of each connection, in bytes. Beyond: 503.
     public var bufferedBytes = 67_108_864
     /// Concurrent TLS handshakes; 0: one for each core.

@@ -8,9 +8,9 @@
 // Reading order: Routing/Routes, then the way of a refresh: OAuth/TokenEndpoint, OAuth/RefreshTokenGrant,
 // Responses/TokenAnswer. RouteTable finds a route, Call is one request, Authentication identifies the caller, Members reads
 // bodies, ErrorMapping answers errors. One file for each endpoint or small family, in the folders OAuth, Apps and
-// Admin. Login has the login page: AuthorizeEndpoint, LoginPageEndpoint, LogoutPageEndpoint, with the HTML of `Pages`. Account
-// has the pages of a user's account: AccountStay finds the user of the browser, the others are one page each. Console has the
-// pages of admins: ConsoleStay finds the admin key of the browser, ConsoleView has all words.
+// Admin. PageLogin has the login page: AuthorizeEndpoint, LoginPageEndpoint, LogoutPageEndpoint, with the HTML of `Pages`. Account
+// has the pages of a user's account: AccountPageRequest finds the user of the browser, the others are one page each. Console has the
+// pages of admins: ConsoleRequest finds the admin key of the browser, ConsoleView has all words.
 // EventStreams has the streams of security events to clients.
 
 internal import Glibc
@@ -32,7 +32,7 @@ public final class Endpoints: Sendable {
     let backups: (any BackupService)?
     let identityVerifier: (any IdentityVerifier)?
     /// Where network addresses are, and what a device has to share with the phone that lets it in.
-    let remoteLogins: RemoteLogins
+    let remoteLogins: Proximity
     let scopes: Scope
     /// The calls that wait for an event.
     let waitingCalls: WaitingCalls
@@ -74,7 +74,7 @@ public final class Endpoints: Sendable {
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
         rateLimits: RateLimits = RateLimits(),
         backups: (any BackupService)? = nil, identityVerifier: (any IdentityVerifier)? = nil,
-        remoteLogins: RemoteLogins = RemoteLogins(), scopes: Scope = .empty, waiting: WaitingLimits = WaitingLimits(),
+        remoteLogins: Proximity = Proximity(), scopes: Scope = .empty, waiting: WaitingLimits = WaitingLimits(),
         console: ConsoleSettings = ConsoleSettings(), history: OutcomeHistory? = nil,
         machine: MachineState = MachineState(), issuerPath arrival: IssuerPath.Arrival = .either,
         testClock: TestClock? = nil,
@@ -87,7 +87,7 @@ public final class Endpoints: Sendable {
         let now = { @Sendable in instant + .nanoseconds(stopwatch() - start) }
         services = Services(context, now: now, sleep: sleep)
         revocations = RevocationFeed(source: context.store, clock: context.clock, now: now)
-        services.loginSessions.watch.follow(revocations)
+        services.phoneLogins.watch.follow(revocations)
         self.registry = registry
         issuerPath = IssuerPath(of: context.issuer)
         issuerPathArrival = arrival
@@ -115,7 +115,7 @@ public final class Endpoints: Sendable {
     }
 
     /// The service of logins with a phone, which the clean-up shares, so that its changes wake the requests that wait here.
-    public var loginSessions: LoginSessionService { services.loginSessions }
+    public var phoneLogins: PhoneLoginService { services.phoneLogins }
 
     /// RFC 6797: a client that has used https uses nothing else for a year. Over http the field must not be sent (section 7.2).
     private static let transportSecurity = "max-age=31536000"

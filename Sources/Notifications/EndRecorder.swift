@@ -25,7 +25,7 @@ struct EndRecorder: Sendable {
     func step(after cursor: Identifier<Session>?) async -> Identifier<Session>? {
         // An end is final, so that a time counts only if it is certain.
         let (now, policy) = (context.clockGuard?.reading.earliest ?? context.clock.now, context.policy)
-        let hasReceiver = { @Sendable (client: Client) in client.hostedLogin.backchannelLogoutURI != nil }
+        let hasReceiver = { @Sendable (client: Client) in client.page.backchannelLogoutURI != nil }
         do throws(StoreError) {
             guard try await context.store.catalogue().clients.values.contains(where: hasReceiver) else { return nil }
             let ends = try await context.store.unrecordedEnds(

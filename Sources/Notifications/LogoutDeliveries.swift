@@ -42,7 +42,7 @@ public struct LogoutDeliveries: Sendable {
     /// The clients with a receiver. None if the store does not answer.
     private func receivers() async -> [String] {
         guard let clients = try? await context.store.catalogue().clients.values else { return [] }
-        return clients.filter { $0.hostedLogin.backchannelLogoutURI != nil }.map(\.id)
+        return clients.filter { $0.page.backchannelLogoutURI != nil }.map(\.id)
     }
 }
 

@@ -104,7 +104,7 @@ struct LogoutDelivery: Sendable {
     /// The client and its receiver; nil without one.
     private func receiver() async throws(StoreError) -> (Client, OutboundURL)? {
         guard let client = try await context.store.catalogue().clients[clientID],
-            let url = client.hostedLogin.backchannelLogoutURI.flatMap({ OutboundURL($0, plainLoopback: true) })
+            let url = client.page.backchannelLogoutURI.flatMap({ OutboundURL($0, plainLoopback: true) })
         else { return nil }
         return (client, url)
     }
@@ -118,7 +118,7 @@ struct LogoutDelivery: Sendable {
     private func isWanted(_ end: RecordedEvent, _ progress: WebhookProgress) async throws(StoreError) -> Bool {
         guard end.event.at >= progress.since, let id = end.event.sessionID else { return false }
         if try await !context.store.logins(ofSession: id).isEmpty { return true }
-        if try await context.store.loginSession(.id(id))?.kind.bringsIDToken == true { return true }
+        if try await context.store.phoneLogin(.id(id))?.kind.bringsIDToken == true { return true }
         return try await context.store.session(id)?.session.scope.contains("openid") == true
     }
 

@@ -117,7 +117,7 @@ public actor SojournServer {
                 upkeep: Task {
                     await withDiscardingTaskGroup { group in
                         group.addTask { await upkeep.run() }
-                        group.addTask { await upkeep.watchLogins(of: endpoints.loginSessions) }
+                        group.addTask { await upkeep.watchLogins(of: endpoints.phoneLogins) }
                         group.addTask { await logouts.run() }
                         group.addTask { await streams.run() }
                         group.addTask { await pings.run() }

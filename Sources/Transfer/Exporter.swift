@@ -147,8 +147,8 @@ public struct Exporter {
 
     /// Writes these after all sessions, so that a login that comes meanwhile is not there without its session's browser.
     private mutating func writeLogins(to writer: inout LineWriter) async throws(TransferError) {
-        var parts = Parts { [store] (last: Login?) async throws(StoreError) in
-            try await store.logins(after: last?.id, limit: Parts<Login>.size)
+        var parts = Parts { [store] (last: PageLogin?) async throws(StoreError) in
+            try await store.logins(after: last?.id, limit: Parts<PageLogin>.size)
         }
         while let part = try await next(of: &parts) {
             for login in part { try write(.login, login.members, to: &writer) }
@@ -161,9 +161,9 @@ public struct Exporter {
         var cursor: String?
         repeat {
             let page = try await read { [cursor] () async throws(StoreError) in
-                try await store.loginSessions(
+                try await store.phoneLogins(
                     ofUser: nil, state: nil, after: cursor.flatMap { SessionCursor($0) },
-                    limit: Parts<LoginSession>.size)
+                    limit: Parts<PhoneLogin>.size)
             }
             for login in page.items where login.isMoved { try write(.phoneLogin, login.members, to: &writer) }
             progress.show(nil, counts[.phoneLogin] ?? 0, "logins with a phone")

@@ -14,8 +14,8 @@ extension Importer {
         var clients: [(line: Int, client: Client)] = []
         var users: [(line: Int, user: User, sources: UserSources?)] = []
         var sessions: [(line: Int, session: Session)] = []
-        var logins: [(line: Int, login: Login)] = []
-        var phoneLogins: [(line: Int, phoneLogin: LoginSession)] = []
+        var logins: [(line: Int, login: PageLogin)] = []
+        var phoneLogins: [(line: Int, phoneLogin: PhoneLogin)] = []
         var identities: [(line: Int, identity: Identity)] = []
         var passkeys: [(line: Int, passkey: Passkey)] = []
         var checks: [(line: Int, check: ProviderCheckLine)] = []
@@ -114,7 +114,7 @@ extension Importer {
             of: lines.map { ($0.line, "the PIN of the session \($0.pin.sessionID)") })
     }
 
-    private mutating func write(_ lines: [(line: Int, login: Login)]) async throws(StoreError) -> [RefusedLine] {
+    private mutating func write(_ lines: [(line: Int, login: PageLogin)]) async throws(StoreError) -> [RefusedLine] {
         let users = lines.map(\.login.userID)
         let outcomes = try await store.importLogins(lines.map(\.login), try await mode(for: users))
         return note(
@@ -122,10 +122,10 @@ extension Importer {
     }
 
     private mutating func write(
-        _ lines: [(line: Int, phoneLogin: LoginSession)]
+        _ lines: [(line: Int, phoneLogin: PhoneLogin)]
     ) async throws(StoreError) -> [RefusedLine] {
         let users = lines.compactMap(\.phoneLogin.claim?.userID)
-        let outcomes = try await store.importLoginSessions(lines.map(\.phoneLogin), try await mode(for: users))
+        let outcomes = try await store.importPhoneLogins(lines.map(\.phoneLogin), try await mode(for: users))
         return note(
             try await judged(outcomes, of: users), of: lines.map { ($0.line, "the login \($0.phoneLogin.id)") })
     }

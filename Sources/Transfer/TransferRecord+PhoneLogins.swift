@@ -1,6 +1,6 @@
 internal import Sessions
 
-extension LoginSession {
+extension PhoneLogin {
     /// Whether it is moved: its session lives and depends on a phone, or it is over. One that waits is over before a move is.
     var isMoved: Bool { claim != nil && (state.isFinal || isLoggedIn) }
 
@@ -13,7 +13,8 @@ extension LoginSession {
         (request.remoteAddress, request.userAgent) = (
             try line.optionalText("remote_address"), try line.optionalText("user_agent")
         )
-        guard let bond = LoginBond(word: try line.text("bond"), interval: try line.optionalDuration("ping_seconds"))
+        guard
+            let bond = PhoneLogin.Bond(word: try line.text("bond"), interval: try line.optionalDuration("ping_seconds"))
         else { throw LineProblem("'bond' must be none, session or ping with its seconds") }
         let startedAt = try line.instant("started_at")
         let userID = try line.optionalIdentifier("user_id") as Identifier<User>?
@@ -23,13 +24,13 @@ extension LoginSession {
             clientID: try line.text("client_id"), bond: bond,
             knownUsers: isKnown ? [userID].compactMap(\.self) : [], request: request,
             startedAt: startedAt, inputUntil: startedAt)
-        guard let state = LoginState(word: try line.text("state"), input: nil) else {
+        guard let state = PhoneLogin.State(word: try line.text("state"), input: nil) else {
             throw LineProblem("'state' is no state of a login")
         }
         self.state = state
         browserSession = try line.optionalIdentifier("browser_session_id")
         history = try line.required("history", try line.optionalWord("history"))
-        cause = try line.optionalText("cause").flatMap { LoginCause(rawValue: $0) }
+        cause = try line.optionalText("cause").flatMap { PhoneLogin.Cause(rawValue: $0) }
         claim = Claim(
             sessionID: try line.identifier("phone_session_id"), userID: try line.identifier("phone_user_id"),
             clientID: try line.text("phone_client_id"), deviceID: try line.text("phone_device_id"),

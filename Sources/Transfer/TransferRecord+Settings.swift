@@ -77,7 +77,7 @@ extension Client {
                 throw LineProblem("'scope_claims' \(error.detail)")
             }
         }
-        try readHostedLogin(&line)
+        try readPageRegistration(&line)
         if let text = try line.optionalText("event_stream") {
             guard let stream = EventStream(text: text) else { throw LineProblem("'event_stream' cannot be read") }
             eventStream = stream
@@ -121,13 +121,13 @@ extension Client {
         if !staysLoggedIn { members.add("stay_logged_in", staysLoggedIn) }
         if anonymousUsers { members.add("anonymous_users", anonymousUsers) }
         if scopeClaims != .preset { members.add("scope_claims", scopeClaims.names) }
-        addHostedLogin(to: &members)
+        addPageRegistration(to: &members)
         members.add("event_stream", eventStream?.text)
         return members
     }
 
-    private mutating func readHostedLogin(_ line: inout TransferLine) throws(LineProblem) {
-        var login = HostedLogin()
+    private mutating func readPageRegistration(_ line: inout TransferLine) throws(LineProblem) {
+        var login = PageRegistration()
         login.redirectURIs = try line.value("redirect_uris", "a list of strings", as: [String].self) ?? []
         login.postLogoutRedirectURIs =
             try line.value("post_logout_redirect_uris", "a list of strings", as: [String].self) ?? []
@@ -140,7 +140,7 @@ extension Client {
         login.loginMethods = try line.value("login_methods", "a list of strings", as: [String].self)
             .map { words throws(LineProblem) in
                 let methods = words.compactMap { LoginMethod(rawValue: $0) }
-                guard methods.count == words.count else { throw LineProblem(HostedLogin.loginMethodsProblem) }
+                guard methods.count == words.count else { throw LineProblem(PageRegistration.loginMethodsProblem) }
                 return methods
             }
         login.backchannelLogoutURI = try line.optionalText("backchannel_logout_uri")
@@ -156,15 +156,15 @@ extension Client {
             try line.value("backchannel_logout_session_required", "true or false", as: Bool.self) ?? false
         login.idTokenAlgorithm = try line.optionalWord("id_token_signed_response_alg")
         if let problem = login.problem(with: grantTypes) { throw LineProblem(problem) }
-        hostedLogin = login
+        page = login
         backchannel.deliveryMode = try line.optionalWord("backchannel_token_delivery_mode") ?? .poll
         backchannel.notificationEndpoint = try line.optionalText("backchannel_client_notification_endpoint")
         if let problem = backchannel.problem { throw LineProblem(problem) }
     }
 
     /// Adds the members that differ from those of a client without logins on the server's page.
-    private func addHostedLogin(to members: inout TransferMembers) {
-        let login = hostedLogin
+    private func addPageRegistration(to members: inout TransferMembers) {
+        let login = page
         if !login.redirectURIs.isEmpty { members.add("redirect_uris", login.redirectURIs) }
         if !login.postLogoutRedirectURIs.isEmpty {
             members.add("post_logout_redirect_uris", login.postLogoutRedirectURIs)

@@ -43,7 +43,7 @@ enum AccountAct: CaseIterable {
     }
 
     /// Whether the session of the browser is good enough.
-    func isAllowed(_ visit: AccountVisit) -> Bool { visit.isRecent || !needsRecentLogin }
+    func isAllowed(_ visit: AccountPageSession) -> Bool { visit.isRecent || !needsRecentLogin }
 
     /// Whether it is possible while the user's own switch is on.
     var isPossibleInPause: Bool { self == .logins }
@@ -73,7 +73,7 @@ extension PendingForm {
 
 extension Endpoints {
     /// Does what a form of the account pages says. An act that needs a newer login leads to one, and is done after it.
-    func perform(_ act: AccountAct, _ form: FormParameters, _ stay: AccountStay) async throws -> Response {
+    func perform(_ act: AccountAct, _ form: FormParameters, _ stay: AccountPageRequest) async throws -> Response {
         guard act.isAllowed(stay.visit) else { return try logInAgain(stay, toFinish: act, form) }
         do throws(any Error) {
             return switch act {
@@ -92,12 +92,12 @@ extension Endpoints {
     ) async -> Response? {
         guard let pending = request.pending, let (act, form) = pending.parts else { return nil }
         do {
-            guard let visit = try await services.hostedLogin.accountVisit(handle),
+            guard let visit = try await services.pageLogin.accountVisit(handle),
                 visit.user.id.description == pending.userID, act.isPossibleInPause || !visit.isPaused
             else { return nil }
             try visit.session.refuseOnProbation(at: context.clock.now)
-            guard try await services.hostedLogin.use(request) else { return nil }
-            let stay = AccountStay(visit: visit, transport: transport, call: call, flow: flow)
+            guard try await services.pageLogin.use(request) else { return nil }
+            let stay = AccountPageRequest(visit: visit, transport: transport, call: call, flow: flow)
             do { return try await perform(act, form, stay) } catch {
                 log(error, .seeOther, call)
                 return redirect(stay, to: act.page(of: form), saying: AccountWord.again)

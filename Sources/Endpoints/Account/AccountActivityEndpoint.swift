@@ -103,7 +103,7 @@ extension Session {
     /// How the session began.
     fileprivate var signInMethod: ActivityEvent.Method {
         if authenticationMethods.contains("pwd") { return .password }
-        if authenticationMethods.contains(LoginSession.authenticationMethod) { return .phone }
+        if authenticationMethods.contains(PhoneLogin.authenticationMethod) { return .phone }
         if authenticationMethods.contains(where: { ["hwk", "swk"].contains($0) }) { return .passkey }
         return confirmation != nil || presence.identityAt != nil ? .provider : .unknown
     }

@@ -35,7 +35,7 @@ extension Endpoints {
     }
 
     /// Ends what the form of the page names.
-    func endDevices(_ form: FormParameters, _ stay: AccountStay) async throws -> Response {
+    func endDevices(_ form: FormParameters, _ stay: AccountPageRequest) async throws -> Response {
         let (userID, current, origin) = (stay.user.id, stay.visit.session.id, stay.call.origin)
         switch form[.which] ?? form[.session].map({ _ in "one" }) {
         case "one":
@@ -66,7 +66,7 @@ extension Endpoints {
         return hasEnded
     }
 
-    private func devicesPage(_ stay: AccountStay, _ message: DevicesPage.Message?) async throws -> Response {
+    private func devicesPage(_ stay: AccountPageRequest, _ message: DevicesPage.Message?) async throws -> Response {
         let living = try await services.accounts.livingSessions(of: stay.user.id)
         let addresses = try await addresses(of: stay.user.id)
         let current = stay.visit.session.id
@@ -99,7 +99,7 @@ extension Endpoints {
     }
 
     private func device(
-        _ row: DeviceRow, _ stay: AccountStay, place: String?, _ children: [AccountDevice]
+        _ row: DeviceRow, _ stay: AccountPageRequest, place: String?, _ children: [AccountDevice]
     ) -> AccountDevice {
         let record = row.record
         let (session, isThis) = (record.session, record.session.id == stay.visit.session.id)

@@ -19,10 +19,10 @@ extension Endpoints {
         return .stream(
             StreamedResponse(head: Self.eventStreamHead(), heartbeat: Array(":\n\n".utf8)) { [self] reader in
                 defer { place.giveBack() }
-                let watch = services.loginSessions.watch
+                let watch = services.phoneLogins.watch
                 do {
                     while !Task.isCancelled {
-                        if try await services.hostedLogin.accountSession(handle) == nil {
+                        if try await services.pageLogin.accountSession(handle) == nil {
                             _ = await reader.send(Array("event: ended\ndata:\n\n".utf8))
                             return
                         }

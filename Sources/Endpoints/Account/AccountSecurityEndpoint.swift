@@ -67,7 +67,7 @@ extension Endpoints {
     }
 
     /// Sets the user's own switch as the form of the page says.
-    func switchLogins(_ form: FormParameters, _ stay: AccountStay) async throws -> Response {
+    func switchLogins(_ form: FormParameters, _ stay: AccountPageRequest) async throws -> Response {
         let isPausing = form[.pause] == "1"
         let effective = form[.effective].flatMap { User.LoginDisabling.Effective(rawValue: $0) } ?? .immediate
         let endsSessions = isPausing && form[.endSessions] == "1"
@@ -96,7 +96,7 @@ extension Endpoints {
     }
 
     /// Adds, names or removes a passkey as the form of the page says.
-    func changePasskeys(_ form: FormParameters, _ stay: AccountStay) async throws -> Response {
+    func changePasskeys(_ form: FormParameters, _ stay: AccountPageRequest) async throws -> Response {
         let act = form[.act]
         if act == "add" { return try await addAccountPasskey(stay, form[.credential]) }
         let id = form[.passkey].flatMap { Base64URL.decode($0) } ?? []
@@ -118,7 +118,7 @@ extension Endpoints {
     }
 
     /// Adds the passkey that the browser has made. A form without one is that of a page without options.
-    private func addAccountPasskey(_ stay: AccountStay, _ credential: String?) async throws -> Response {
+    private func addAccountPasskey(_ stay: AccountPageRequest, _ credential: String?) async throws -> Response {
         guard let credential else { return redirect(stay, to: .accountSecurity, saying: AccountWord.addNow) }
         guard let refusal = try await addPasskey(credential, to: stay.visit, stay.call) else {
             return redirect(stay, to: .accountSecurity, saying: AccountWord.added)
@@ -131,7 +131,7 @@ extension Endpoints {
 
     /// Adds the passkey that a browser has made, as the text of a form. Returns why it is refused; nil: it is added.
     func addPasskey(
-        _ credential: String, to account: AccountVisit, _ call: Call
+        _ credential: String, to account: AccountPageSession, _ call: Call
     ) async throws(ServiceError) -> ServiceError? {
         do throws(ServiceError) {
             let members = (try? StrictJSON.object(Array(credential.utf8))) ?? [:]
@@ -147,7 +147,7 @@ extension Endpoints {
 
     /// The options by which a browser makes a passkey, as JSON; nil if the account can have no other one.
     func creationOptions(
-        for account: AccountVisit, having known: [Passkey]
+        for account: AccountPageSession, having known: [Passkey]
     ) throws(ServiceError) -> String? {
         do throws(ServiceError) {
             return try services.passkeys.registrationOptions(of: account, having: known).compactText
@@ -159,14 +159,14 @@ extension Endpoints {
 
     /// Whether and how the user can add a passkey now.
     private func passkeyAddition(
-        _ stay: AccountStay, having known: [Passkey]
+        _ stay: AccountPageRequest, having known: [Passkey]
     ) throws(ServiceError) -> PasskeyAddition {
         if !stay.visit.isRecent { return .afterLogin }
         return try creationOptions(for: stay.visit, having: known).map { .now(options: $0) } ?? .none
     }
 
     private func securityPage(
-        _ stay: AccountStay, _ message: SecurityPage.Message?, _ form: FormParameters? = nil
+        _ stay: AccountPageRequest, _ message: SecurityPage.Message?, _ form: FormParameters? = nil
     ) async throws(ServiceError) -> Response {
         let user = stay.user
         let typed = SecurityPage.Typed(

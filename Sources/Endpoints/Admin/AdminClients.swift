@@ -61,7 +61,7 @@ struct ClientMembers: Sendable {
             "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
             "dpop", "user_presence_max_age", "stay_logged_in", "app_data", "attestation", "anonymous_users",
             "token_endpoint_auth_method_pinned", "scope_claims",
-        ] + HostedLoginMembers.names + BackchannelMembers.names
+        ] + PageRegistrationMembers.names + BackchannelMembers.names
 
     private let name: String??
     private let authenticationMethod: Client.AuthenticationMethod?
@@ -82,7 +82,7 @@ struct ClientMembers: Sendable {
     private let attestation: Client.AttestationRule?
     private let anonymousUsers: Bool?
     private let scopeClaims: ScopeClaims?
-    private let hostedLogin: HostedLoginMembers
+    private let page: PageRegistrationMembers
     private let backchannel: BackchannelMembers
 
     init(_ members: Members) throws {
@@ -109,7 +109,7 @@ struct ClientMembers: Sendable {
         attestation = try members.word("attestation", as: Client.AttestationRule.self)
         anonymousUsers = try members.bool("anonymous_users")
         scopeClaims = try members.scopeClaims("scope_claims")
-        hostedLogin = try HostedLoginMembers(members)
+        page = try PageRegistrationMembers(members)
         backchannel = try BackchannelMembers(members)
     }
 
@@ -134,7 +134,7 @@ struct ClientMembers: Sendable {
         if let attestation { client.attestation = attestation }
         if let anonymousUsers { client.anonymousUsers = anonymousUsers }
         if let scopeClaims { client.scopeClaims = scopeClaims }
-        hostedLogin.apply(to: &client.hostedLogin)
+        page.apply(to: &client.page)
         backchannel.apply(to: &client.backchannel)
     }
 }
@@ -209,22 +209,22 @@ struct ClientAnswer: Encodable {
         attestation = client.attestation.rawValue
         anonymousUsers = client.anonymousUsers
         scopeClaims = client.scopeClaims.names
-        redirectURIs = client.hostedLogin.redirectURIs
-        postLogoutRedirectURIs = client.hostedLogin.postLogoutRedirectURIs
-        redirectHops = client.hostedLogin.redirectHops
-        requirePushedAuthorizationRequests = client.hostedLogin.requiresPushedRequests
-        pkce = client.hostedLogin.pkce.rawValue
-        browserSession = client.hostedLogin.browserSession.rawValue
-        loginMethods = client.hostedLogin.loginMethods?.map(\.rawValue)
-        loginNames = client.hostedLogin.loginNames.rawValue
-        backchannelLogoutURI = client.hostedLogin.backchannelLogoutURI
-        initiateLoginURI = client.hostedLogin.initiateLoginURI
-        remoteScope = client.hostedLogin.remoteScope?.description
-        minimumBond = client.hostedLogin.minimumBond.rawValue
-        appleAppIDs = client.hostedLogin.appleAppIDs
-        androidApps = client.hostedLogin.androidApps.map(\.text)
-        backchannelLogoutSessionRequired = client.hostedLogin.requiresLogoutSession
-        idTokenSignedResponseAlg = client.hostedLogin.idTokenAlgorithm?.rawValue
+        redirectURIs = client.page.redirectURIs
+        postLogoutRedirectURIs = client.page.postLogoutRedirectURIs
+        redirectHops = client.page.redirectHops
+        requirePushedAuthorizationRequests = client.page.requiresPushedRequests
+        pkce = client.page.pkce.rawValue
+        browserSession = client.page.browserSession.rawValue
+        loginMethods = client.page.loginMethods?.map(\.rawValue)
+        loginNames = client.page.loginNames.rawValue
+        backchannelLogoutURI = client.page.backchannelLogoutURI
+        initiateLoginURI = client.page.initiateLoginURI
+        remoteScope = client.page.remoteScope?.description
+        minimumBond = client.page.minimumBond.rawValue
+        appleAppIDs = client.page.appleAppIDs
+        androidApps = client.page.androidApps.map(\.text)
+        backchannelLogoutSessionRequired = client.page.requiresLogoutSession
+        idTokenSignedResponseAlg = client.page.idTokenAlgorithm?.rawValue
         backchannelTokenDeliveryMode = client.backchannel.deliveryMode.rawValue
         backchannelClientNotificationEndpoint = client.backchannel.notificationEndpoint
     }

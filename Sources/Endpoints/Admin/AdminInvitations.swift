@@ -11,7 +11,7 @@ extension Endpoints {
                 "client_id", "username", "user", "email_verified", "source", "expires_in", "announce_info",
                 "session_info",
             ])
-        var request = LoginSessionService.InvitationRequest(
+        var request = PhoneLoginService.InvitationRequest(
             clientID: try members.identifier("client_id") ?? Client.mobileID)
         if let problem = try ProfileChange(members).apply(to: &request.profile) { throw problem }
         request.username = try members.string("username")
@@ -34,8 +34,8 @@ extension Endpoints {
         }
         request.announceInfo = try members.info("announce_info")
         request.sessionInfo = try members.info("session_info")
-        let login = try await services.loginSessions.invite(request, from: call.origin)
-        var response = try Response.json(InvitationAnswer(login, services.loginSessions), .created)
+        let login = try await services.phoneLogins.invite(request, from: call.origin)
+        var response = try Response.json(InvitationAnswer(login, services.phoneLogins), .created)
         response.fields.append("Location", "/admin/v1/logins/\(login.id)")
         return response
     }
@@ -51,7 +51,7 @@ private struct InvitationAnswer: Encodable {
     let push: String?
     let expiresAt: Int64
 
-    init(_ login: LoginSession, _ service: LoginSessionService) {
+    init(_ login: PhoneLogin, _ service: PhoneLoginService) {
         let invitation = login.request.invitation
         loginID = login.id.description
         clientID = login.clientID

@@ -11,17 +11,17 @@ extension Endpoints {
             userID = try await services.administration.user(reference).id
         }
         let state = try query.text("state")
-        if let state, !LoginState.words.contains(state) {
-            throw RequestProblem.invalid("state", "must be one of \(LoginState.words.joined(separator: ", "))")
+        if let state, !PhoneLogin.State.words.contains(state) {
+            throw RequestProblem.invalid("state", "must be one of \(PhoneLogin.State.words.joined(separator: ", "))")
         }
-        let page = try await services.loginSessions.logins(
+        let page = try await services.phoneLogins.logins(
             ofUser: userID, state: state, after: try query.sessionCursor(), limit: try query.limit())
         return try .json(ListAnswer(try await answers(page.items, call), nextCursor: page.nextCursor))
     }
 
     /// `GET /admin/v1/logins/{login_id}`: one login with a phone.
     func showPhoneLogin(_ call: Call) async throws -> Response {
-        let login = try await services.loginSessions.login(try call.loginID())
+        let login = try await services.phoneLogins.login(try call.loginID())
         // A key of the scope `users` follows the invitations that it makes.
         guard call.adminScope != .users || login.kind == .enrolment else { throw ServiceError.notFound("login") }
         return try .json(try await answer(login, call))
@@ -29,7 +29,7 @@ extension Endpoints {
 
     /// `DELETE /admin/v1/logins/{login_id}`: ends the login, and the session that came of it. The call is idempotent.
     func endPhoneLogin(_ call: Call) async throws -> Response {
-        try await services.loginSessions.end(try call.loginID(), from: call.origin)
+        try await services.phoneLogins.end(try call.loginID(), from: call.origin)
         return .noContent
     }
 }

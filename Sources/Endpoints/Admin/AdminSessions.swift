@@ -33,7 +33,7 @@ extension Endpoints {
         if answer.endedAt == nil {
             answer.pin = try await services.administration.pin(of: record.session.id).map(PINAnswer.init)
         }
-        let children = try await services.loginSessions.children(of: record.session.id)
+        let children = try await services.phoneLogins.children(of: record.session.id)
         answer.childSessionIDs = children.isEmpty ? nil : children.map(\.description)
         return try .json(answer)
     }

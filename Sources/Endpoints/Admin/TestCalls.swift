@@ -21,17 +21,19 @@ extension Endpoints {
         let members = try Members(
             call, known: ["state", "input", "history", "cause", "phone_session_id", "client_id"])
         let clock = try existingTestClock()
-        let input = try members.word("input", as: LoginInput.self)
-        guard let state = LoginState(word: try members.requiredString("state"), input: input) else {
+        let input = try members.word("input", as: PhoneLogin.Input.self)
+        guard let state = PhoneLogin.State(word: try members.requiredString("state"), input: input) else {
             throw members.refused(
-                "state", "must be one of \(LoginState.words.joined(separator: ", ")), with its input if it awaits one")
+                "state",
+                "must be one of \(PhoneLogin.State.words.joined(separator: ", ")), with its input if it awaits one")
         }
-        var cause: LoginCause?
+        var cause: PhoneLogin.Cause?
         if let word = try members.string("cause") {
-            cause = LoginCause(rawValue: word)
+            cause = PhoneLogin.Cause(rawValue: word)
             guard cause != nil else { throw members.refused("cause", "is not a cause that a login can have") }
         }
-        guard let target = LoginTarget(state, try members.word("history", as: LoginHistory.self), cause) else {
+        guard let target = PhoneLoginTarget(state, try members.word("history", as: PhoneLogin.History.self), cause)
+        else {
             throw members.refused("state", "never has this history with this cause")
         }
         var phoneID: Identifier<Session>?
@@ -39,15 +41,15 @@ extension Endpoints {
             phoneID = Identifier<Session>(text)
             guard phoneID != nil else { throw members.refused("phone_session_id", "must be the id of a session") }
         }
-        let driven = try await TestLoginService(services, clock).drive(
+        let driven = try await PhoneLoginTestService(services, clock).drive(
             to: target, clientID: try members.string("client_id"), phone: phoneID, from: call.origin)
         let login = driven.login
         let codes =
-            login.state.isFinal ? nil : LoginCode.Kind.allCases.map { services.loginSessions.link(of: login, $0) }
+            login.state.isFinal ? nil : PhoneLoginCode.Kind.allCases.map { services.phoneLogins.link(of: login, $0) }
         // A link leads back to a redirect URI of the client.
         let link = login.request.returnURI.flatMap { _ in codes?[1] }
         var message: PushMessage?
-        if let phoneID, let phone = try await services.loginSessions.livingSession(phoneID) {
+        if let phoneID, let phone = try await services.phoneLogins.livingSession(phoneID) {
             message = PushMessages(context).message(about: login, to: phone)
         }
         var response = try Response.json(
@@ -78,7 +80,7 @@ private struct TestClockAnswer: Encodable {
 
 /// A login, with what the other device shows and has.
 private struct TestLoginAnswer: Encodable {
-    let login: LoginSessionAnswer
+    let login: PhoneLoginAnswer
     let number: Int?
     let qr: String?
     let link: String?

@@ -57,16 +57,16 @@ extension Endpoints {
     /// does not take the login what the transaction would say, before a password is hashed or a token verified.
     func publicLogin(
         _ members: Members, by method: Client.LoginMethod, _ call: Call
-    ) async throws -> LoginRequest {
+    ) async throws -> SessionRequest {
         guard let device = try members.device() else { throw members.refused("device", "is missing") }
         var request = try members.loginRequest(on: device)
         request.proof = try keyProof(call)
         request.idempotencyKey = try call.idempotencyKey()
         // A confidential client is refused, because this call does not authenticate clients: /oauth/token does.
-        guard let client = try await services.hostedLogin.client(request.clientID), client.isPublic else {
+        guard let client = try await services.pageLogin.client(request.clientID), client.isPublic else {
             throw ServiceError.invalidClient
         }
-        request.loginNames = client.hostedLogin.loginNames
+        request.loginNames = client.page.loginNames
         if let refusal = client.refusal(of: method) { throw refusal }
         if request.continuedSession == nil, let refusal = client.refusal(of: request.grantType) { throw refusal }
         return request
@@ -149,8 +149,8 @@ extension Members {
     static let loginNames = ["client_id", "device", "authentication_mode", "scope", "device_key", "presence_key"]
 
     /// Reads a login on `device` from these members.
-    func loginRequest(on device: Device) throws -> LoginRequest {
-        var request = LoginRequest(
+    func loginRequest(on device: Device) throws -> SessionRequest {
+        var request = SessionRequest(
             clientID: try identifier("client_id") ?? Client.mobileID, device: device,
             authenticationMode: try word("authentication_mode", as: AuthenticationMode.self),
             scope: try scope("scope"))

@@ -66,7 +66,7 @@ extension Endpoints {
     func showConsoleBulk(_ call: Call) async throws -> Response {
         try await console(call) { stay in
             let query = try QueryParameters(
-                call, known: BulkFilter.fields.map(\.name) + ["cursor"] + ConsoleStay.ownParameters)
+                call, known: BulkFilter.fields.map(\.name) + ["cursor"] + ConsoleRequest.ownParameters)
             let filter = BulkFilter { stay.query[$0] }
             let view = ConsoleView(stay, self)
             guard !filter.pairs.isEmpty else { return view.bulk(filter, nil, isFirst: true).response() }

@@ -19,7 +19,7 @@ extension Endpoints {
     }
 
     private func consoleClientPage(
-        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)?
+        _ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) async throws -> ConsolePage {
         let client = try await services.administration.client(stay.call.parameter)
         let members = ClientForm.members(of: client)
@@ -47,7 +47,7 @@ extension Endpoints {
 
     /// Shows the call for a change, or makes it.
     private func edit(
-        _ client: Client, _ parameters: FormParameters, _ stay: ConsoleStay, _ page: PagePath
+        _ client: Client, _ parameters: FormParameters, _ stay: ConsoleRequest, _ page: PagePath
     ) async throws -> Response {
         let (form, view, members) = (ClientForm(parameters), ConsoleView(stay, self), ClientForm.members(of: client))
         let (stored, mark) = (ClientForm(members), ClientForm.mark(members))

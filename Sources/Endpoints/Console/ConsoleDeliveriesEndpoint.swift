@@ -12,7 +12,7 @@ extension Endpoints {
     }
 
     private func consoleDeliveriesPage(
-        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)?
+        _ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) async throws -> ConsolePage {
         ConsoleView(stay, self).deliveries(try await deliveries(), notice)
     }

@@ -19,7 +19,7 @@ extension Endpoints {
             guard !text.isEmpty else { return Self.redirect(to: PagePath.console.text) }
             guard text.utf8.count <= 8192 else { return view.find(lookedFor: "").response(.notFound) }
             if let token = try await services.accessTokens.inspect(text) {
-                return view.explanation(of: token, idToken: services.hostedLogin.hint(text)).response()
+                return view.explanation(of: token, idToken: services.pageLogin.hint(text)).response()
             }
             guard Text.isValid(text, lengthMax: 256) else { return view.find(lookedFor: "").response(.notFound) }
             if let path = try await place(of: text) { return Self.redirect(to: path.text) }
@@ -51,7 +51,7 @@ extension Endpoints {
     /// `GET /console/users?q=&cursor=`: the users, or those with a text in their name, address, telephone number or username.
     func showConsoleUsers(_ call: Call) async throws -> Response {
         try await console(call) { stay in
-            let query = try QueryParameters(call, known: ["q", "cursor"] + ConsoleStay.ownParameters)
+            let query = try QueryParameters(call, known: ["q", "cursor"] + ConsoleRequest.ownParameters)
             let (text, cursor) = (try query.text("q"), try query.encodedCursor())
             let users = try await services.administration.users(
                 matching: text, after: cursor, limit: ConsoleView.rowsMax)
@@ -66,7 +66,7 @@ extension Endpoints {
             if try await known({ () async throws(ServiceError) in try await administration.session(id) }) != nil {
                 return ConsoleView.path(ofSession: id)
             }
-            let logins = services.loginSessions
+            let logins = services.phoneLogins
             if try await known({ () async throws(ServiceError) in try await logins.login(id) }) != nil {
                 return ConsoleView.path(ofLogin: id)
             }

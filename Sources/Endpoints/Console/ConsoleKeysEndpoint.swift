@@ -23,7 +23,7 @@ extension Endpoints {
     }
 
     private func consoleKeysPage(
-        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)?
+        _ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) async throws -> ConsolePage {
         await services.signer.lookForKeys()
         let keys = try await services.administration.adminKeys()

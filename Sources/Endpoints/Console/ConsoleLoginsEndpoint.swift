@@ -8,9 +8,9 @@ extension Endpoints {
     /// `GET /console/logins?user=&state=&cursor=`: the logins with a phone, the newest first.
     func showConsoleLogins(_ call: Call) async throws -> Response {
         try await console(call) { stay in
-            let query = try QueryParameters(call, known: ["user", "state", "cursor"] + ConsoleStay.ownParameters)
+            let query = try QueryParameters(call, known: ["user", "state", "cursor"] + ConsoleRequest.ownParameters)
             let text = try query.text("user")
-            let state = try query.text("state").flatMap { LoginState.words.contains($0) ? $0 : nil }
+            let state = try query.text("state").flatMap { PhoneLogin.State.words.contains($0) ? $0 : nil }
             let view = ConsoleView(stay, self)
             var user: User?
             if let text {
@@ -20,7 +20,7 @@ extension Endpoints {
                 }
             }
             let cursor = try query.sessionCursor()
-            let page = try await services.loginSessions.logins(
+            let page = try await services.phoneLogins.logins(
                 ofUser: user?.id, state: state, after: cursor, limit: ConsoleView.rowsMax)
             let filter = ConsoleView.LoginFilter(
                 user: user, name: text ?? "", state: state, isFirstPage: cursor == nil)
@@ -34,17 +34,17 @@ extension Endpoints {
     }
 
     private func consoleLoginPage(
-        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)?
+        _ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) async throws -> ConsolePage {
-        let login = try await services.loginSessions.login(try stay.call.loginID())
+        let login = try await services.phoneLogins.login(try stay.call.loginID())
         let administration = services.administration
         let events = try await administration.events(
             after: 0, limit: ConsoleView.rowsMax, sessionID: login.id)
         let session = try await known { () async throws(ServiceError) in
             try await administration.session(login.id)
         }
-        let facts = ConsoleView.LoginFacts(
-            login: login, client: try await services.loginSessions.client(login.clientID), session: session,
+        let facts = ConsoleView.PhoneLoginOverview(
+            login: login, client: try await services.phoneLogins.client(login.clientID), session: session,
             phone: try await phone(of: login), names: try await userNames(of: events, and: login),
             events: events.reversed())
         var page = ConsoleView(stay, self).login(facts)
@@ -67,14 +67,14 @@ extension Endpoints {
 
     /// The names of the users of a login and of its events.
     private func userNames(
-        of events: [RecordedEvent], and login: LoginSession
+        of events: [RecordedEvent], and login: PhoneLogin
     ) async throws(ServiceError) -> ConsoleView.UserNames {
         let ids = events.compactMap(\.event.userID) + [login.userID, login.claim?.userID].compactMap(\.self)
         return try await services.administration.usernames(of: Set(ids))
     }
 
     /// The session of the phone that has claimed a login; nil: none has, or it is forgotten.
-    private func phone(of login: LoginSession) async throws(ServiceError) -> SessionRecord? {
+    private func phone(of login: PhoneLogin) async throws(ServiceError) -> SessionRecord? {
         guard let id = login.claim?.sessionID else { return nil }
         let administration = services.administration
         return try await known { () async throws(ServiceError) in try await administration.session(id) }

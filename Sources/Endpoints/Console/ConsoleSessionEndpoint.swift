@@ -11,7 +11,7 @@ extension Endpoints {
     }
 
     private func consoleSessionPage(
-        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)?
+        _ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) async throws -> ConsolePage {
         let administration = services.administration
         let record = try await administration.session(try stay.call.sessionID())
@@ -27,7 +27,7 @@ extension Endpoints {
         let history =
             isRevoked
             ? try await services.accounts.history(of: record.session.userID, limit: ConsoleView.rowsMax) : []
-        let logins = services.loginSessions
+        let logins = services.phoneLogins
         let id = record.session.id
         let family = ConsoleView.Family(
             phone: try await administration.sessions([record.session.phoneID].compactMap(\.self)).first,

@@ -53,7 +53,7 @@ extension Endpoints {
     }
 
     private func consoleUserPage(
-        _ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)?
+        _ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) async throws -> ConsolePage {
         let administration = services.administration
         guard let id = Identifier<User>(stay.call.parameter) else { throw ServiceError.notFound("user") }
@@ -66,7 +66,7 @@ extension Endpoints {
         let sessions = try await administration.sessions(of: .id(id), after: cursor, limit: ConsoleView.rowsMax)
         let events = try await services.accounts.history(of: id, limit: ConsoleView.rowsMax)
         if user == nil, sessions.items.isEmpty, events.isEmpty { throw ServiceError.notFound("user") }
-        let facts = ConsoleView.UserFacts(
+        let facts = ConsoleView.UserOverview(
             id: id, user: user, sources: try await sources(of: user), sessions: sessions, isFirstPage: cursor == nil,
             addresses: user == nil ? [:] : try await addresses(of: id),
             passkeys: user == nil ? [] : try await administration.passkeys(of: .id(id)),

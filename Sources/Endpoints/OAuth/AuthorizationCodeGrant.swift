@@ -12,13 +12,13 @@ extension Endpoints {
         guard client.grantTypes.contains(.authorizationCode) else { throw ServiceError.unauthorizedClient }
         guard let code = request.code else { throw RequestProblem.invalid("code", "is missing") }
         guard let redirectURI = request.redirectURI else { throw RequestProblem.invalid("redirect_uri", "is missing") }
-        guard request.codeVerifier != nil || client.hostedLogin.pkce == .optional else {
+        guard request.codeVerifier != nil || client.page.pkce == .optional else {
             throw RequestProblem.invalid("code_verifier", "is missing")
         }
         var login = try loginRequest(request, for: client, by: .authorizationCode, call)
         login.resources = []
         return TokenAnswer.response(
-            try await services.hostedLogin.exchange(
+            try await services.pageLogin.exchange(
                 CodeExchangeRequest(
                     code: code, redirectURI: redirectURI, verifier: request.codeVerifier, login: login,
                     resources: request.resources), from: call.origin))

@@ -24,7 +24,7 @@ extension Endpoints {
     private func authorizeByBackchannel(_ form: FormParameters, _ client: Client, _ call: Call) async throws -> Response
     {
         try form.refuseUnsupported()
-        var opening = LoginSessionService.Opening(.backchannel, clientID: client.id)
+        var opening = PhoneLoginService.Opening(.backchannel, clientID: client.id)
         opening.scope = try form.scope(of: client)
         opening.resources = form.all("resource")
         opening.lifetime = try form.requestedLifetime()
@@ -37,10 +37,10 @@ extension Endpoints {
         let user = try await user(hintedIn: form, client)
         opening.backchannel = BackchannelRequest(
             to: user.id, scope: opening.scope, resources: opening.resources, bindingMessage: message,
-            sealedToken: token.map(services.loginSessions.seal(notificationToken:)))
+            sealedToken: token.map(services.phoneLogins.seal(notificationToken:)))
         var origin = call.origin
         origin.actor = "client:\(client.id)"
-        let opened = try await services.loginSessions.open(opening, from: origin)
+        let opened = try await services.phoneLogins.open(opening, from: origin)
         return try .json(BackchannelAnswer(opened, now: context.clock.now))
     }
 
@@ -52,12 +52,12 @@ extension Endpoints {
         }
         var text = form["login_hint"]
         if let token = form["id_token_hint"] {
-            guard let hint = services.hostedLogin.hint(token), hint.audience == client.id else {
+            guard let hint = services.pageLogin.hint(token), hint.audience == client.id else {
                 throw RequestProblem.invalid("id_token_hint", "is not an ID token of this server for the client")
             }
             text = hint.subject
         }
-        guard let text, let user = try await services.loginSessions.user(hinted: text) else {
+        guard let text, let user = try await services.phoneLogins.user(hinted: text) else {
             throw RequestProblem.authorization(.unknownUserID, "There is no such user.")
         }
         if let refusal = user.loginRefusal { throw RequestProblem.authorization(.accessDenied, refusal.sentence) }
@@ -71,9 +71,9 @@ extension Endpoints {
         guard let secret = request.authRequestID else { throw RequestProblem.invalid("auth_req_id", "is missing") }
         return try await collected(request, for: client, by: .backchannel, secret: secret, call) {
             (login) throws(ServiceError) in
-            let grant = try await services.loginSessions.collect(
-                secret, login, prefixes: [LoginSessionService.backchannelPrefix], from: call.origin)
-            return TokenAnswer.response(grant, idToken: try services.hostedLogin.idToken(of: grant))
+            let grant = try await services.phoneLogins.collect(
+                secret, login, prefixes: [PhoneLoginService.backchannelPrefix], from: call.origin)
+            return TokenAnswer.response(grant, idToken: try services.pageLogin.idToken(of: grant))
         }
     }
 }
@@ -106,7 +106,7 @@ extension FormParameters {
         guard let seconds = QueryParameters.number(text), seconds > 0 else {
             throw RequestProblem.invalid("requested_expiry", "must be a number of seconds, 1 at least")
         }
-        let bounds = LoginRules.backchannelLifetimes
+        let bounds = PhoneLoginRules.backchannelLifetimes
         return min(max(.seconds(seconds), bounds.lowerBound), bounds.upperBound)
     }
 
@@ -142,7 +142,7 @@ private struct BackchannelAnswer: Encodable {
     let interval: Int64
     let loginID: String
 
-    init(_ opened: LoginSessionService.Opened, now: Instant) {
+    init(_ opened: PhoneLoginService.Opened, now: Instant) {
         authRequestID = opened.secret ?? ""
         expiresIn = (opened.login.inputUntil - now).wholeSeconds
         interval = Endpoints.pollInterval.wholeSeconds

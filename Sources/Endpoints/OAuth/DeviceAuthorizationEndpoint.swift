@@ -18,7 +18,7 @@ extension Endpoints {
         let form = try call.form(repeatable: { _ in ["resource"] })
         let client = try await client(try await clientIdentity(call, ClientParameters(form)), call)
         guard client.grantTypes.contains(.deviceCode) else { throw ServiceError.unauthorizedClient }
-        var opening = LoginSessionService.Opening(.device, clientID: client.id)
+        var opening = PhoneLoginService.Opening(.device, clientID: client.id)
         opening.resources = form.all("resource")
         if let text = form["scope"] {
             guard let scope = Scope(text) else { throw ServiceError.invalidScope }
@@ -26,7 +26,7 @@ extension Endpoints {
         }
         try form.readRules(of: client, into: &opening)
         if let uri = form["redirect_uri"] {
-            guard client.hostedLogin.redirects(to: uri) else {
+            guard client.page.redirects(to: uri) else {
                 throw RequestProblem.invalid("redirect_uri", "must be one of the redirect_uris of the client")
             }
             opening.returnURI = uri
@@ -40,11 +40,11 @@ extension Endpoints {
         let opened = try await rateLimiter.loginRequest(client, in: call) {
             [opening, origin] () async throws(ServiceError) in
             try proof?.use()
-            return try await services.loginSessions.open(opening, from: origin)
+            return try await services.phoneLogins.open(opening, from: origin)
         }
         return try .json(
             DeviceAuthorizationAnswer(
-                opened, services.loginSessions, page: url(.device), interval: Self.pollInterval.wholeSeconds,
+                opened, services.phoneLogins, page: url(.device), interval: Self.pollInterval.wholeSeconds,
                 now: context.clock.now))
     }
 }
@@ -52,7 +52,7 @@ extension Endpoints {
 extension FormParameters {
     /// Reads what every request for a login can have beside the parameters of its standard. A public client proves nothing: its
     /// request can come from anyone, so that what it says to the user is a short plain text, and is shown as a quotation.
-    func readRules(of client: Client, into opening: inout LoginSessionService.Opening) throws {
+    func readRules(of client: Client, into opening: inout PhoneLoginService.Opening) throws {
         (opening.bond, opening.secondFactor) = (try bond(), try secondFactor())
         let read = client.isPublic ? quote : info
         opening.announceInfo = try read("announce_info")
@@ -60,23 +60,23 @@ extension FormParameters {
     }
 
     /// How long the session depends on the phone.
-    private func bond() throws -> LoginBond {
+    private func bond() throws -> PhoneLogin.Bond {
         let seconds = self["ping_seconds"].map { QueryParameters.number($0) ?? -1 }
-        let word = self["bond"] ?? (seconds == nil ? LoginBond.session.word : "ping")
-        guard let bond = LoginBond(word: word, interval: seconds.map { .seconds($0) }) else {
+        let word = self["bond"] ?? (seconds == nil ? PhoneLogin.Bond.session.word : "ping")
+        guard let bond = PhoneLogin.Bond(word: word, interval: seconds.map { .seconds($0) }) else {
             throw RequestProblem.invalid("bond", "must be none, session, or ping with ping_seconds")
         }
-        if let interval = bond.interval, !(LoginBond.pingMin...LoginBond.pingMax).contains(interval) {
+        if let interval = bond.interval, !(PhoneLogin.Bond.pingMin...PhoneLogin.Bond.pingMax).contains(interval) {
             throw RequestProblem.invalid(
                 "ping_seconds",
-                "must be from \(LoginBond.pingMin.wholeSeconds) to \(LoginBond.pingMax.wholeSeconds)")
+                "must be from \(PhoneLogin.Bond.pingMin.wholeSeconds) to \(PhoneLogin.Bond.pingMax.wholeSeconds)")
         }
         return bond
     }
 
     /// The rule of the client for the second factor; nil when it is absent.
-    private func secondFactor() throws -> LoginSession.SecondFactorRule? {
-        try word("second_factor", as: LoginSession.SecondFactorRule.self)
+    private func secondFactor() throws -> PhoneLogin.SecondFactorRule? {
+        try word("second_factor", as: PhoneLogin.SecondFactorRule.self)
     }
 
     /// One of the words of an enumeration; nil when it is absent.
@@ -93,8 +93,8 @@ extension FormParameters {
     /// The text of `{"text": …}`, as a JSON string; nil when it is absent.
     private func quote(_ name: String) throws -> String? {
         guard let text = self[name] else { return nil }
-        let longest = LoginSession.Request.quoteLengthMax
-        guard text.utf8.count <= LoginSession.Request.infoLengthMax,
+        let longest = PhoneLogin.Request.quoteLengthMax
+        guard text.utf8.count <= PhoneLogin.Request.infoLengthMax,
             let members = try? StrictJSON.object(Array(text.utf8)), members.count == 1,
             let quote = members["text"]?.string, Text.isPlain(quote, scalarsMax: longest)
         else {
@@ -107,7 +107,7 @@ extension FormParameters {
     /// A JSON object that the phone shows; nil when it is absent.
     private func info(_ name: String) throws -> String? {
         guard let text = self[name] else { return nil }
-        let longest = LoginSession.Request.infoLengthMax
+        let longest = PhoneLogin.Request.infoLengthMax
         guard text.utf8.count <= longest, (try? StrictJSON.object(Array(text.utf8))) != nil else {
             throw RequestProblem.invalid(name, "must be a JSON object of at most \(longest) bytes")
         }
@@ -130,7 +130,7 @@ private struct DeviceAuthorizationAnswer: Encodable {
     let link: String?
 
     init(
-        _ opened: LoginSessionService.Opened, _ service: LoginSessionService, page: String, interval: Int64,
+        _ opened: PhoneLoginService.Opened, _ service: PhoneLoginService, page: String, interval: Int64,
         now: Instant
     ) {
         let code = UserCode.shown(opened.login.request.userCode ?? "")

@@ -11,7 +11,7 @@ extension Endpoints {
         guard let code = request.deviceCode else { throw RequestProblem.invalid("device_code", "is missing") }
         return try await collected(request, for: client, by: .deviceCode, secret: code, call) {
             (login) throws(ServiceError) in
-            let grant = try await services.loginSessions.collect(
+            let grant = try await services.phoneLogins.collect(
                 code, login, returnToken: request.returnToken, from: call.origin)
             return TokenAnswer.response(grant, idToken: try idToken(of: grant, for: request))
         }
@@ -21,7 +21,7 @@ extension Endpoints {
     /// often while the login waits is told so.
     func collected(
         _ request: TokenRequest, for client: Client, by grant: Client.GrantType, secret: String, _ call: Call,
-        _ collect: (LoginRequest) async throws(ServiceError) -> Response
+        _ collect: (SessionRequest) async throws(ServiceError) -> Response
     ) async throws -> Response {
         guard request.sessionID == nil else {
             throw RequestProblem.invalid("session_id", "is not for this grant: the login starts a session of its own")

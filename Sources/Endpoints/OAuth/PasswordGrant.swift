@@ -21,20 +21,20 @@ extension Endpoints {
     /// The ID token of a login by a grant that has no authorization request; nil without the scope `openid`, and for a client
     /// that declines it.
     func idToken(of grant: TokenGrant, for request: TokenRequest) throws(ServiceError) -> String? {
-        request.takesIDToken ? try services.hostedLogin.idToken(of: grant) : nil
+        request.takesIDToken ? try services.pageLogin.idToken(of: grant) : nil
     }
 
     /// Reads the members of a login from the form; they are equal for all grants.
     func loginRequest(
         _ request: TokenRequest, for client: Client, by grant: Client.GrantType, _ call: Call
-    ) throws -> LoginRequest {
-        var login = LoginRequest(
+    ) throws -> SessionRequest {
+        var login = SessionRequest(
             clientID: client.id, device: try request.device(else: madeUpDeviceID()),
             authenticationMode: try request.namedMode(), scope: try request.requestedScope(),
             proof: call.proof)
         login.grantType = grant
         login.isDeviceNamed = request.deviceID != nil
-        login.loginNames = client.hostedLogin.loginNames
+        login.loginNames = client.page.loginNames
         if let text = request.sessionID {
             guard let id = Identifier<Session>(text) else {
                 throw RequestProblem.invalid("session_id", "must be the id of a session")
@@ -63,7 +63,7 @@ extension Endpoints {
 
     /// Logs a user in by password for `/oauth/token` and `/v1/login`, and makes the answer.
     func logIn(
-        _ request: LoginRequest, username: String, password: String, _ call: Call,
+        _ request: SessionRequest, username: String, password: String, _ call: Call,
         answer: (TokenGrant) throws(ServiceError) -> Response = { TokenAnswer.response($0) }
     ) async throws(ServiceError) -> Response {
         do throws(ServiceError) {

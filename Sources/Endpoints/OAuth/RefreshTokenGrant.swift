@@ -1,5 +1,5 @@
 // Shaped for speed: functions with `@inline(never)` keep their variables out of the async frames of a refresh. These frames
-// take 6000 bytes instead of 34 000 (`Sessions/UseCases/RefreshService.swift` has the command).
+// take 6000 bytes instead of 34 000 (`Sessions/Refresh/RefreshService.swift` has the command).
 
 internal import HTTP
 internal import OAuth
@@ -51,7 +51,7 @@ extension Endpoints {
                 try rateLimiter.admitRefresh(of: id)
             }
             let response = TokenAnswer.response(
-                grant, idToken: takesIDToken ? try services.hostedLogin.idToken(of: grant) : nil)
+                grant, idToken: takesIDToken ? try services.pageLogin.idToken(of: grant) : nil)
             metrics.countRefresh(granting: grant)
             return response
         } catch {

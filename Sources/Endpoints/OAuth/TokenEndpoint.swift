@@ -1,5 +1,5 @@
 // Shaped for speed: the switch over the other grants is not inlined, because a refresh would allocate their async frames. The
-// frames of a refresh take 6000 bytes instead of 34 000 (`Sessions/UseCases/RefreshService.swift` has the command).
+// frames of a refresh take 6000 bytes instead of 34 000 (`Sessions/Refresh/RefreshService.swift` has the command).
 
 internal import HTTP
 internal import OAuth

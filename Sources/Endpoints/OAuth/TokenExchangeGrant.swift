@@ -65,7 +65,7 @@ extension Endpoints {
 
     /// Logs a user in by ID token for `/oauth/token` and `/v1/login`, and makes the answer.
     func logIn(
-        _ request: LoginRequest, by token: IdentityToken, _ call: Call,
+        _ request: SessionRequest, by token: IdentityToken, _ call: Call,
         answer: (TokenGrant) throws(ServiceError) -> Response
     ) async throws(ServiceError) -> Response {
         do throws(ServiceError) {

@@ -179,7 +179,7 @@ extension Endpoints {
         case .invalidGrant: OAuthError(.badRequest, .invalidGrant, codeText)
         case .clientRefused(let refusal): oauthError(refusal.code == .invalidGrant ? .invalidGrant : .invalidClient)
         case .login(let refusal): oauthError(refusal)
-        case .loginOver(.denied): OAuthError(.badRequest, .accessDenied, LoginCause.denied.sentence)
+        case .loginOver(.denied): OAuthError(.badRequest, .accessDenied, PhoneLogin.Cause.denied.sentence)
         case .loginOver(let cause): OAuthError(.badRequest, .expiredToken, cause.sentence)
         case .requestSpent: OAuthError(.badRequest, .invalidRequest, spentText)
         case .invalidToken: OAuthError(.unauthorized, .invalidToken, "The token is not valid, or no longer.")

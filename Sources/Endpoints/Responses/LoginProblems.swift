@@ -5,7 +5,7 @@ internal import Sessions
 // The answers to refused acts on logins with a phone.
 extension Endpoints {
     /// The refusal as an RFC 9457 problem.
-    static func problem(_ refusal: LoginRefusal) -> Problem {
+    static func problem(_ refusal: PhoneLogin.Refusal) -> Problem {
         let status: Status
         switch refusal {
         case .phone(let reason): return problem(.invalidToken(reason))
@@ -24,7 +24,7 @@ extension Endpoints {
     }
 
     /// The refusal as an error of RFC 8628 section 3.5.
-    static func oauthError(_ refusal: LoginRefusal) -> OAuthError {
+    static func oauthError(_ refusal: PhoneLogin.Refusal) -> OAuthError {
         switch refusal {
         case .pending: OAuthError(.badRequest, .authorizationPending, refusal.sentence)
         case .phone(let reason): oauthError(.refused(reason))
@@ -33,7 +33,7 @@ extension Endpoints {
     }
 }
 
-extension LoginRefusal {
+extension PhoneLogin.Refusal {
     /// A sentence for developers.
     var sentence: String {
         switch self {
@@ -58,7 +58,7 @@ extension LoginRefusal {
     }
 }
 
-extension LoginCause {
+extension PhoneLogin.Cause {
     /// A sentence for developers.
     var sentence: String {
         switch self {

@@ -1,5 +1,5 @@
 // Shaped for speed: functions with `@inline(never)` keep their variables out of the async frames of a refresh. These frames
-// take 6000 bytes instead of 34 000 (`Sessions/UseCases/RefreshService.swift` has the command).
+// take 6000 bytes instead of 34 000 (`Sessions/Refresh/RefreshService.swift` has the command).
 
 internal import HTTP
 internal import OAuth
@@ -12,7 +12,7 @@ enum TokenAnswer {
     static func response(_ grant: TokenGrant) -> Response { response(answer(grant)) }
 
     /// The answer to the exchange of a code (OpenID Connect Core section 3.1.3.3).
-    static func response(_ grant: HostedLoginService.Grant) -> Response {
+    static func response(_ grant: PageLoginService.Grant) -> Response {
         response(grant.tokens, idToken: grant.idToken)
     }
 

@@ -1,5 +1,5 @@
 // Shaped for speed: functions with `@inline(never)` keep their variables out of the async frames of a refresh. These frames
-// take 6000 bytes instead of 34 000 (`Sessions/UseCases/RefreshService.swift` has the command).
+// take 6000 bytes instead of 34 000 (`Sessions/Refresh/RefreshService.swift` has the command).
 
 internal import HTTP
 internal import OAuth

@@ -1,5 +1,5 @@
 // Shaped for speed: these functions are not inlined into `Endpoints.answer`, because every refresh allocates its async frame.
-// The frames of a refresh take 6000 bytes instead of 34 000 (`Sessions/UseCases/RefreshService.swift` has the command).
+// The frames of a refresh take 6000 bytes instead of 34 000 (`Sessions/Refresh/RefreshService.swift` has the command).
 
 internal import HTTP
 internal import OAuth

@@ -76,7 +76,7 @@ struct Members {
         case nil, .null: return nil
         case .object(let members)?:
             let text = JSONText.compact(JSONValue.object(members)) ?? []
-            let longest = LoginSession.Request.infoLengthMax
+            let longest = PhoneLogin.Request.infoLengthMax
             guard text.count <= longest else { throw refused(name, "must have at most \(longest) bytes") }
             return String(decoding: text, as: UTF8.self)
         default: throw refused(name, "must be an object")

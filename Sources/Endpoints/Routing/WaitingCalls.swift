@@ -1,5 +1,5 @@
 // Shaped for speed: the functions with `@inline(never)` keep the variables of a wait out of the async frames of a refresh. These
-// frames take 6000 bytes instead of 34 000 (`Sessions/UseCases/RefreshService.swift` has the command).
+// frames take 6000 bytes instead of 34 000 (`Sessions/Refresh/RefreshService.swift` has the command).
 
 internal import HTTP
 internal import Locks

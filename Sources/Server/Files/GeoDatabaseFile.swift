@@ -110,8 +110,8 @@ final class GeoDatabaseFile: Sendable {
 
 extension ServerConfiguration {
     /// What a device has to share with the phone that lets it in, by the places of `database`.
-    func remoteLogins(_ database: GeoDatabaseFile?) -> RemoteLogins {
-        var logins = RemoteLogins()
+    func remoteLogins(_ database: GeoDatabaseFile?) -> Proximity {
+        var logins = Proximity()
         (logins.same, logins.ipv6PrefixBits) = (limits.remoteLoginSame, limits.ipv6PrefixBits)
         if let database { logins.place = { database.place(of: $0, language: $1) } }
         return logins

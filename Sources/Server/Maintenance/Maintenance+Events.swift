@@ -37,7 +37,7 @@ extension Maintenance {
         let limit = settled + (.zero - Self.webhookMemory)
         do throws(StoreError) {
             let clients = try await context.store.catalogue().clients.values
-            let receivers = clients.filter { $0.hostedLogin.backchannelLogoutURI != nil }
+            let receivers = clients.filter { $0.page.backchannelLogoutURI != nil }
             let streams = clients.compactMap { $0.eventStream.map { WebhookProgress.name(ofStream: $0.id) } }
             let known = Set(
                 webhooks.map(\.name) + receivers.map { WebhookProgress.name(ofLogoutsTo: $0.id) } + streams)
@@ -71,7 +71,7 @@ extension Maintenance {
     func sweepLogins(pause: Duration) async -> Int {
         await sweep("logins", pause) { () async throws(StoreError) in
             try await context.store.sweepLogins(
-                before: settled + (.zero - Login.retention), limit: cleanUp.stepSize)
+                before: settled + (.zero - PageLogin.retention), limit: cleanUp.stepSize)
         }
     }
 

@@ -28,7 +28,7 @@ struct Maintenance: Sendable {
     static let loginPeriod = Duration.seconds(5)
 
     /// Lets time change logins with a phone, until the task is cancelled.
-    @concurrent func watchLogins(of service: LoginSessionService) async {
+    @concurrent func watchLogins(of service: PhoneLoginService) async {
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.loginPeriod)
             do throws(ServiceError) {

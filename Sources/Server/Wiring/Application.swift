@@ -131,7 +131,7 @@ public struct Application: Sendable {
 
     /// The endpoints of this application.
     public func endpoints(
-        remoteLogins: RemoteLogins = RemoteLogins(), console: ConsoleSettings = ConsoleSettings(),
+        remoteLogins: Proximity = Proximity(), console: ConsoleSettings = ConsoleSettings(),
         machine: MachineState = MachineState(), testClock: TestClock? = nil,
         isStopping: @escaping @Sendable () -> Bool = { false }
     ) -> Endpoints {

@@ -37,16 +37,16 @@ struct NotificationTokens: Sendable {
     }
 }
 
-extension LoginSession {
+extension PhoneLogin {
     /// Whether the result can no longer be asked for.
-    func isStale(at now: Instant, by rules: LoginRules) -> Bool {
+    func isStale(at now: Instant, by rules: PhoneLoginRules) -> Bool {
         now >= collectUntil ?? (endedAt ?? startedAt) + rules.collectLifetime
     }
 }
 
 extension ServiceContext {
     /// The pings that are due, the oldest first.
-    public func duePings(limit: Int) async throws(StoreError) -> [ClientLogin] {
+    public func duePings(limit: Int) async throws(StoreError) -> [LoginReference] {
         let now = clock.now
         return try await store.read(.short) { (reader) throws(TransactionError) in
             try reader.duePings(by: now, limit: limit).value()
@@ -65,8 +65,8 @@ extension ServiceContext {
                 let client = change.client, client.backchannel.deliveryMode == .ping,
                 let endpoint = client.backchannel.notificationEndpoint,
                 let token = login.request.backchannel?.sealedToken.flatMap(tokens.open),
-                let secret = keys.lazy.map({ LoginSessionService.backchannelSecret(of: login.id, $0) }).first(where: {
-                    LoginSessionService.hash($0) == login.request.pollHash
+                let secret = keys.lazy.map({ PhoneLoginService.backchannelSecret(of: login.id, $0) }).first(where: {
+                    PhoneLoginService.hash($0) == login.request.pollHash
                 })
             else { return nil }
             change.login.pingTries += 1

@@ -91,7 +91,7 @@ public struct BackchannelRequest: Codable, Hashable, Sendable {
     }
 }
 
-extension LoginRules {
+extension PhoneLoginRules {
     /// How long a request by the back channel can wait for the user. A wish outside is answered with the nearest end.
     public static let backchannelLifetimes = Duration.seconds(30)...Duration.seconds(600)
     /// The number of requests by the back channel that may wait for one user.

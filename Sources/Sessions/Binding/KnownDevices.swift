@@ -11,7 +11,7 @@ public struct KnownDevice: Hashable, Sendable {
     public init() {}
 }
 
-extension LoginSessionService {
+extension PhoneLoginService {
     /// The largest number of users that one browser is known to.
     static let knownUsersMax = 4
 
@@ -38,7 +38,7 @@ extension LoginSessionService {
     /// The value of the cookie by which a browser is known, after a phone has let it in by that login: the login, and those of
     /// other users by which it was known.
     public func knownBrowser(
-        _ device: KnownDevice, after login: LoginSession
+        _ device: KnownDevice, after login: PhoneLogin
     ) async throws(ServiceError) -> String {
         let others = try await earlierSessions(of: device).sessions.filter { $0.userID != login.userID }.map(\.id)
         return ([login.id] + others).prefix(Self.knownUsersMax)
@@ -64,7 +64,7 @@ extension Session {
     static let letInMax = 20
 
     /// Whether a phone has let it in.
-    fileprivate var isLetIn: Bool { authenticationMethods == [LoginSession.authenticationMethod] }
+    fileprivate var isLetIn: Bool { authenticationMethods == [PhoneLogin.authenticationMethod] }
 }
 
 extension EndReason {

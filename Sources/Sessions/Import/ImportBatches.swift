@@ -62,7 +62,7 @@ extension Store {
 
     /// Adds each login on the page. A stored login is kept. A login is left out if its user does not exist. All in one
     /// transaction. Returns one outcome for each login, in order.
-    public func importLogins(_ logins: [Login], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
+    public func importLogins(_ logins: [PageLogin], _ mode: ImportMode) async throws(StoreError) -> [ImportOutcome] {
         try await importAdded(logins, mode, userID: \.userID, isOver: { _, _ in false }) { transaction, login in
             let known = transaction.login(login.id)
             return Answer { () throws(TransactionError) in
@@ -76,8 +76,8 @@ extension Store {
     /// Adds each login with a phone, which a phone has claimed. A stored login is kept, unless only the other one is over. A
     /// login is left out if its user does not exist, or if its session should live and is not there. All in one transaction.
     /// Returns one outcome for each login, in order.
-    public func importLoginSessions(
-        _ logins: [LoginSession], _ mode: ImportMode
+    public func importPhoneLogins(
+        _ logins: [PhoneLogin], _ mode: ImportMode
     ) async throws(StoreError) -> [ImportOutcome] {
         let owned = logins.compactMap { login in login.claim.map { (userID: $0.userID, login: login) } }
         return try await importAdded(owned, mode, userID: \.userID, isOver: { _, _ in false }) { transaction, item in
@@ -159,13 +159,13 @@ extension Store {
 extension StoreTransaction {
     /// Writes an imported login. Its session may have ended here meanwhile. False: the stored one is kept.
     fileprivate func take(
-        _ imported: LoginSession, over known: LoginSession?, session: Session?
+        _ imported: PhoneLogin, over known: PhoneLogin?, session: Session?
     ) throws(TransactionError) -> Bool {
         var login = imported
         if login.isLoggedIn {
             guard let session else { return false }
             if let ending = session.ending {
-                _ = LoginDecision().decide(LoginCall(.sessionEnded(ending.reason)), &login, at: ending.at)
+                _ = PhoneLoginPolicy().decide(PhoneLoginAttempt(.sessionEnded(ending.reason)), &login, at: ending.at)
             }
         }
         guard let known else {

@@ -59,7 +59,7 @@ public struct PIN: Hashable, Sendable {
     public var isLocked: Bool { attemptsLeft == 0 }
 
     /// Why `mac` does not prove the PIN; nil: it does. A locked PIN is not compared.
-    func refusal(of mac: MAC) -> LoginRefusal? {
+    func refusal(of mac: MAC) -> PhoneLogin.Refusal? {
         if isLocked { return .pinLocked }
         if constantTimeEqual(mac.hash, macHash) { return nil }
         return attemptsLeft == 1 ? .pinLocked : .wrongPIN(attemptsLeft: attemptsLeft - 1)

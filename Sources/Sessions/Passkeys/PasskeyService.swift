@@ -5,9 +5,9 @@ internal import WebAuthn
 /// Registers passkeys, and logs in by them.
 public final class PasskeyService: UseCase {
     let context: ServiceContext
-    private let logins: LoginService
+    private let logins: PasswordLoginService
 
-    init(_ context: ServiceContext, _ logins: LoginService) {
+    init(_ context: ServiceContext, _ logins: PasswordLoginService) {
         self.context = context
         self.logins = logins
     }
@@ -38,7 +38,7 @@ public final class PasskeyService: UseCase {
     ///
     /// - Parameter known: the passkeys of the user.
     public func registrationOptions(
-        of visit: AccountVisit, having known: [Passkey]
+        of visit: AccountPageSession, having known: [Passkey]
     ) throws(ServiceError) -> JSONValue {
         try requireRecent(visit)
         return try registrationOptions(of: visit.user, having: known, in: visit.session)
@@ -79,7 +79,7 @@ public final class PasskeyService: UseCase {
     /// Adds the passkey of a registration in the session of a browser, after an authentication a moment ago. It is called like the
     /// browser.
     public func register(
-        _ credential: [String: JSONValue], of visit: AccountVisit, from origin: Origin
+        _ credential: [String: JSONValue], of visit: AccountPageSession, from origin: Origin
     ) async throws(ServiceError) -> Passkey {
         try requireChangeable(visit)
         return try await register(credential, name: nil, of: visit.user, in: visit.session, from: origin)
@@ -194,7 +194,7 @@ public final class PasskeyService: UseCase {
 
     /// Starts the session: the second half of a login. A login that is refused leaves the challenge valid.
     public func logIn(
-        _ request: LoginRequest, as proof: Proof, from origin: Origin
+        _ request: SessionRequest, as proof: Proof, from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
         let now = context.clock.now
         guard now < proof.token.goodUntil else { throw .passkeyRefused(.wrongChallenge) }
@@ -272,18 +272,18 @@ public final class PasskeyService: UseCase {
     }
 
     /// Removes a passkey of the user of a browser's session, who must have authenticated a moment ago.
-    public func remove(_ id: [UInt8], of visit: AccountVisit, from origin: Origin) async throws(ServiceError) {
+    public func remove(_ id: [UInt8], of visit: AccountPageSession, from origin: Origin) async throws(ServiceError) {
         try requireChangeable(visit)
         try await remove(id, of: visit.user.id, from: origin)
     }
 
     /// While the user's own switch is on, the pages change nothing else.
-    private func requireChangeable(_ visit: AccountVisit) throws(ServiceError) {
+    private func requireChangeable(_ visit: AccountPageSession) throws(ServiceError) {
         if visit.isPaused { throw .loginRefused(.loginDisabledByUser) }
         try requireRecent(visit)
     }
 
-    private func requireRecent(_ visit: AccountVisit) throws(ServiceError) {
+    private func requireRecent(_ visit: AccountPageSession) throws(ServiceError) {
         if visit.isRecent { return }
         throw .insufficientUserAuthentication(PresenceRequirement.ofChanges.asked(of: visit.user, in: visit.session))
     }

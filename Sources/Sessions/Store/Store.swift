@@ -18,7 +18,7 @@ public struct SessionRecord: Hashable, Sendable {
     /// The settings at the moment of the read.
     public var settings: Settings
     /// The phone on which the session depends; nil: it depends on none, or the phone was not read.
-    public var phone: PhoneState?
+    public var phone: BondedPhone?
 
     /// A record of values that were read together.
     public init(session: Session, user: User?, client: Client?, settings: Settings) {
@@ -40,7 +40,7 @@ public struct SessionChange: Sendable {
     /// The settings at the moment of the transaction.
     public let settings: Settings
     /// The phone on which the session depends; nil: it depends on none, or the phone was not read.
-    public var phone: PhoneState?
+    public var phone: BondedPhone?
     /// Events that the same transaction appends to the audit trail.
     public var events: [AuditEvent] = []
 
@@ -67,7 +67,7 @@ public struct SessionChange: Sendable {
 }
 
 /// The database as the domain uses it: reads, transactions over rows, and a few calls of their own shape, because they are very
-/// frequent or walk over very many rows. Procedures over these calls are extensions in the folders `Procedures` and `Import`.
+/// frequent or walk over very many rows. Procedures over these calls are extensions in the folder of their feature.
 ///
 /// Each write is one transaction. It is durable when the call returns; when the call throws, no change was acknowledged. The
 /// closures are pure and run inside the transaction on a thread of the store. A closure may run more than once, because a

@@ -1,6 +1,6 @@
 /// A transaction over rows. It is durable when `Store.write` returns; when that throws, the transaction is rolled back.
 ///
-/// The primitives hold no rule of the domain; the rules are in `Sessions/Procedures`. A write does not wait, and `Store.write`
+/// The primitives hold no rule of the domain; the rules are in the procedures of each feature. A write does not wait, and `Store.write`
 /// throws its error. A write returns an `Answer` where a procedure needs to know whether a row was written.
 ///
 /// A row that was read *for update* is not changed by another transaction until this one has ended. Rows are read for update in
@@ -107,35 +107,35 @@ public protocol StoreTransaction: StoreReader, PINTransaction {
     func deleteForeignTokens(of userID: Identifier<User>, _ ending: UserChange.EndingSessions)
 
     /// The login with that id, for update.
-    func loginForUpdate(_ id: Identifier<Session>) -> Answer<Login?>
+    func loginForUpdate(_ id: Identifier<Session>) -> Answer<PageLogin?>
 
     /// Adds a login.
-    func insert(_ login: Login)
+    func insert(_ login: PageLogin)
 
     /// Writes the code of a login, and no other field.
-    func update(_ login: Login)
+    func update(_ login: PageLogin)
 
     /// The login with a phone that has that id, for update.
-    func loginSessionForUpdate(_ id: Identifier<Session>) -> Answer<LoginSession?>
+    func loginSessionForUpdate(_ id: Identifier<Session>) -> Answer<PhoneLogin?>
 
     /// The living logins that depend on the session of a phone, in the order of their ids, for update.
-    func loginSessionsForUpdate(ofPhone sessionID: Identifier<Session>) -> Answer<[LoginSession]>
+    func loginSessionsForUpdate(ofPhone sessionID: Identifier<Session>) -> Answer<[PhoneLogin]>
 
     /// The living logins that phones of a user have claimed or that invite the user, in the order of their ids, for update.
-    func livingLoginSessionsForUpdate(ofUser userID: Identifier<User>) -> Answer<[LoginSession]>
+    func livingPhoneLoginsForUpdate(ofUser userID: Identifier<User>) -> Answer<[PhoneLogin]>
 
     /// Marks all logins whose account is that user as those of a deleted user.
-    func markLoginSessionsDeleted(of userID: Identifier<User>)
+    func markPhoneLoginsDeleted(of userID: Identifier<User>)
 
     /// Writes what the login page has made of a login with a phone: the request, the methods, the browser's session and the
     /// code.
-    func complete(_ login: Login)
+    func complete(_ login: PageLogin)
 
     /// Adds a login with a phone.
-    func insert(_ login: LoginSession)
+    func insert(_ login: PhoneLogin)
 
     /// Writes the variable fields of a login with a phone.
-    func update(_ login: LoginSession)
+    func update(_ login: PhoneLogin)
 
     /// Cancels the codes of a user that were not exchanged and match the client of `ending`. Does nothing for an ending of one
     /// device, because a code has none.

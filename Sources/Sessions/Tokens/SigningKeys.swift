@@ -222,7 +222,7 @@ public final class SigningKeys: Sendable {
 
     /// The signer at `now` of ID tokens and logout tokens for `client`; nil if the client needs an RSA key and there is none.
     func signer(at now: Instant, for client: Client) -> JWTSigner? {
-        signer(at: now, isRSA: client.hostedLogin.idTokenAlgorithm == .rs256)
+        signer(at: now, isRSA: client.page.idTokenAlgorithm == .rs256)
     }
 
     /// The signer at `now` of security events, which interoperable receivers demand to be RS256; nil if there is no RSA key.

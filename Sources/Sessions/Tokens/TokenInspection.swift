@@ -9,7 +9,7 @@ public enum InspectedToken: Sendable {
     /// An access token with a right signature that a client got for itself, and whether it is accepted.
     case clientToken(clientID: String, issuedAt: Instant, expiresAt: Instant, isAccepted: Bool)
     /// An authorization code.
-    case code(Login)
+    case code(PageLogin)
     case clientSecret(Client)
     case adminKey(AdminKey)
     /// A token for a new password, and whether it can still be used.
@@ -29,7 +29,7 @@ extension AccessTokenVerifier {
             let keys = try await inStore { () async throws(StoreError) in try await store.adminKeys() }
             return keys.first { constantTimeEqual($0.hash, hash) }.map { .adminKey($0) } ?? .unknown(kind: "admin key")
         }
-        if text.hasPrefix(Login.codePrefix) { return try await inspectCodeOrSecret(text) }
+        if text.hasPrefix(PageLogin.codePrefix) { return try await inspectCodeOrSecret(text) }
         if text.hasPrefix(PasswordResetToken.prefix) { return try await inspectResetToken(text) }
         if text.hasPrefix("sjb_") {
             guard let handle = context.browserHandles.decode(text) else { return .unknown(kind: "browser cookie") }
@@ -66,7 +66,7 @@ extension AccessTokenVerifier {
     private func inspectCodeOrSecret(_ text: String) async throws(ServiceError) -> InspectedToken {
         let login = try await inStore { () async throws(StoreError) in
             try await store.read(.short) { (reader) throws(TransactionError) in
-                try reader.login(code: Login.hash(ofCode: text)).value()
+                try reader.login(code: PageLogin.hash(ofCode: text)).value()
             }
         }
         if let login { return .code(login) }

@@ -17,7 +17,7 @@ struct FloodBenchmark {
     private static let millisecondsMax = 2000.0
 
     /// The answer to a right login.
-    private struct Login {
+    private struct PageLogin {
         let isKnown: Bool
         let status: Int
         let milliseconds: Double
@@ -59,10 +59,10 @@ struct FloodBenchmark {
     /// by the status of their answer, and the refreshes.
     private func measure(
         _ port: UInt16, _ tokens: [[[UInt8]]]
-    ) throws -> ([Login], [Int: Int], LoadResult) {
+    ) throws -> ([PageLogin], [Int: Int], LoadResult) {
         let seconds = options.seconds
         let group = DispatchGroup()
-        let logins = Locked<[Login]>([])
+        let logins = Locked<[PageLogin]>([])
         let flooded = Locked<Result<[Int: Int], any Error>?>(nil)
         let refreshed = Locked<Result<LoadResult, any Error>?>(nil)
         DispatchQueue(label: "flood").async(group: group) {
@@ -105,18 +105,18 @@ struct FloodBenchmark {
     }
 
     /// Logs a user in: on its known device at an address in a network of the flood, or on a new device in another network.
-    private static func logIn(_ user: Int, round: Int, isKnown: Bool, _ port: UInt16, due: Int64) -> Login {
+    private static func logIn(_ user: Int, round: Int, isKnown: Bool, _ port: UInt16, due: Int64) -> PageLogin {
         let device = isKnown ? "known-\(user)" : "new-\(round)"
         let source =
             isKnown
             ? LoopbackAddress.source(1, UInt8(user), 2) : LoopbackAddress.source(2, UInt8(round % 250), 1)
         let body = #"{"username":"bench-\#(user)","password":"\#(password)","device":{"id":"\#(device)"}}"#
         let status = try? SingleRequest(port: port, source: source, path: "/v1/login", body: body).status()
-        return Login(
+        return PageLogin(
             isKnown: isKnown, status: status ?? 0, milliseconds: Double(monotonicNanoseconds() - due) / 1e6)
     }
 
-    private func add(_ logins: [Login], _ isKnown: Bool, to report: inout Report) {
+    private func add(_ logins: [PageLogin], _ isKnown: Bool, to report: inout Report) {
         guard !logins.isEmpty else { return }
         let name = isKnown ? "right logins from known devices" : "right logins from new devices"
         let right = logins.filter { $0.status == 200 && $0.milliseconds <= Self.millisecondsMax }

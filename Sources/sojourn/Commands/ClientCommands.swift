@@ -61,9 +61,9 @@ enum ClientCommands {
             Command.Option(
                 "--dpop", "DEMAND", "required: no login without a proof of a key (RFC 9449), or optional",
                 choices: Client.ProofRequirement.allCases.map(\.rawValue)),
-        ] + hostedLogin
+        ] + page
 
-    private static let hostedLogin = [
+    private static let page = [
         Command.Option(
             "--redirect-uris", "LIST",
             "where codes of the login page go (RFC 6749): URIs, separated by spaces; '' for none"),
@@ -77,11 +77,11 @@ enum ClientCommands {
         Command.Option(
             "--pkce", "RULE",
             "required: each request has a code_challenge (RFC 7636); optional: a confidential client may send a nonce instead",
-            choices: HostedLogin.PKCERequirement.allCases.map(\.rawValue)),
+            choices: PageRegistration.PKCERequirement.allCases.map(\.rawValue)),
         Command.Option(
             "--browser-session", "RULE",
             "which logins the session of a browser answers without asking: none, client, or shared",
-            choices: HostedLogin.BrowserSession.allCases.map(\.rawValue)),
+            choices: PageRegistration.BrowserSession.allCases.map(\.rawValue)),
         Command.Option(
             "--login-methods", "LIST",
             "the ways to log in, separated by spaces: password, passkey, phone, provider:NAME, anonymous, invitation; '' for every way"
@@ -89,7 +89,7 @@ enum ClientCommands {
         Command.Option(
             "--login-names", "RULE",
             "the names by which users log in with a password: username, email (verified, and of one user), or both",
-            choices: HostedLogin.LoginNames.allCases.map(\.rawValue)),
+            choices: PageRegistration.LoginNames.allCases.map(\.rawValue)),
         Command.Option("--backchannel-logout-uri", "URI", "the receiver of logout tokens; '' for none"),
         Command.Option(
             "--backchannel-logout-session-required", "BOOL",
@@ -107,7 +107,7 @@ enum ClientCommands {
             "--remote-scope", "SCOPE", "the largest scope of a login that a phone approves for a device; '' for all"),
         Command.Option(
             "--minimum-bond", "BOND", "the weakest bond to the phone that a login may ask for: none, or session",
-            choices: LoginBond.Minimum.allCases.map(\.rawValue)),
+            choices: PhoneLogin.Bond.Minimum.allCases.map(\.rawValue)),
         Command.Option(
             "--apple-app-ids", "LIST", "its apps on Apple platforms: TEAMID.bundle.id, separated by spaces"),
         Command.Option(

@@ -11,7 +11,8 @@ enum LoginCommands {
         options: Command.Option.page + [
             Command.Option(
                 "--user", "USER", "those that phones of this user have claimed, and invitations of the user"),
-            Command.Option("--state", "STATE", "those in this state: \(LoginState.words.joined(separator: ", "))"),
+            Command.Option(
+                "--state", "STATE", "those in this state: \(PhoneLogin.State.words.joined(separator: ", "))"),
         ],
         examples: ["sojourn login list --user ada", "sojourn login list --state ACTIVE"],
         send: { connection, arguments async throws(Failure) in

@@ -36,7 +36,7 @@ struct PostgresSessionLookupTests {
             _ = try connection.run([Statement("SET \(setting) = off")], commits: false, until: deadline)
         }
         for (state, index) in [(nil, "logins_by_time"), ("DONE", "logins_by_state")] {
-            let list = try plan(LoginSessionSQL.selectPage(ofUser: nil, state, before: .max, nil, limit: 9))
+            let list = try plan(PhoneLoginSQL.selectPage(ofUser: nil, state, before: .max, nil, limit: 9))
             #expect(list.contains("Index Scan Backward using \(index)") && !list.contains("Sort"), "\(list)")
         }
         #expect(onDevice.contains("(client_id = apps.id) AND (device_id = 'phone'::text)"), "\(onDevice)")

@@ -34,13 +34,13 @@ extension Query {
     /// Logins that were completed on the page, and those in other states, are not looked at.
     @Test func loginsWithAPhoneAreListedByAnIndex() async throws {
         for (query, index) in [
-            (LoginSessionRow.selectPage, "logins_by_time"), (LoginSessionRow.selectPageInState, "logins_by_state"),
-            (LoginSessionRow.selectPageOfUser, "logins_of_user"),
+            (PhoneLoginRow.selectPage, "logins_by_time"), (PhoneLoginRow.selectPageInState, "logins_by_state"),
+            (PhoneLoginRow.selectPageOfUser, "logins_of_user"),
         ] {
             let plan = try await query.plan("x", "DONE", 9, "x", 1)
             #expect(plan.contains { $0.contains("SEARCH logins USING INDEX \(index)") }, "\(plan)")
         }
-        for query in [LoginSessionRow.selectPage, LoginSessionRow.selectPageInState] {
+        for query in [PhoneLoginRow.selectPage, PhoneLoginRow.selectPageInState] {
             let plan = try await query.plan("x", "DONE", 9, "x", 1)
             #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
         }

@@ -58,7 +58,7 @@ struct SigningKeyTests {
             username: "user-\(Identifier<User>(random: .system))", password: nil, profile: .init(),
             offlineSessionMax: nil, by: origin)
         return try await stage.services.login.mintSession(
-            LoginRequest(clientID: "app", device: Device(id: "phone")), for: .id(user.id), from: origin)
+            SessionRequest(clientID: "app", device: Device(id: "phone")), for: .id(user.id), from: origin)
     }
 
     private func keyID(of token: String) throws -> String { try #require(try JWT.parse(token).header.kid) }

@@ -49,7 +49,7 @@ public struct SecondFactorTable {
 
     /// Reads the table below its heading in the page on logins with a phone.
     public init() throws {
-        let path = "Sources/sojourn/Sojourn.docc/Apps/Logins/PhoneLogins.md"
+        let path = "Sources/sojourn/Sojourn.docc/Apps/PhoneLogin/PhoneLogins.md"
         let text = String(decoding: try Data(contentsOf: Repository.root.appending(path: path)), as: UTF8.self)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard let heading = lines.firstIndex(of: "### When it is asked for") else { throw Problem(text: "no heading") }

@@ -135,8 +135,8 @@ struct EndpointsFixture: Sendable {
     }
 
     /// A rule, with the places of three addresses: Graz twice, Lisbon once.
-    static func remoteLogins(_ same: RemoteLoginSame) -> RemoteLogins {
-        var logins = RemoteLogins()
+    static func remoteLogins(_ same: ProximityRule) -> Proximity {
+        var logins = Proximity()
         logins.same = same
         logins.place = { address, language in
             switch address {
@@ -151,7 +151,7 @@ struct EndpointsFixture: Sendable {
 
     /// Another node on the same database, which has nothing else of this one but its clock and what it knows of providers.
     func anotherNode(
-        passwords: PasswordHasher? = nil, remoteLogins: RemoteLogins = RemoteLogins()
+        passwords: PasswordHasher? = nil, remoteLogins: Proximity = Proximity()
     ) async throws -> EndpointsFixture {
         var other = self
         let signingKeys = SigningKeys(

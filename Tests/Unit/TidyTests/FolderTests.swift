@@ -24,6 +24,28 @@ struct FolderTests {
         }
     }
 
+    @Test("no folder is named after a kind of code, or `Login` alone") func foldersAreFeatures() throws {
+        for top in ["Sources", "Tests"] {
+            let below = try FileManager.default.subpathsOfDirectory(atPath: Repository.path(top))
+            for folder in below where Self.isFolder("\(top)/\(folder)") {
+                let name = folder.split(separator: "/").last ?? ""
+                #expect(!["Login", "Logins", "UseCases", "Procedures"].contains(name), "\(top)/\(folder)")
+            }
+        }
+    }
+
+    @Test("the architecture and the opening file name every folder of the domain") func foldersOfTheDomain() throws {
+        let opening = try String(contentsOfFile: Repository.path("Sources/Sessions/Sessions.swift"), encoding: .utf8)
+        let architecture = try String(
+            contentsOfFile: Repository.path("Sources/sojourn/Sojourn.docc/Internals/Architecture.md"), encoding: .utf8)
+        let folders = try Self.names(in: "Sources/Sessions").filter { Self.isFolder("Sources/Sessions/\($0)") }
+        #expect(folders.count > 15)
+        for folder in folders {
+            #expect(opening.contains("// - \(folder) "), "\(folder)")
+            #expect(architecture.contains("`\(folder)`"), "\(folder)")
+        }
+    }
+
     @Test("a target opens with a file of its name") func targetsAreOpened() throws {
         func plain(_ name: some StringProtocol) -> String { name.lowercased().filter { $0 != "-" } }
         var targets: [String: Set<String>] = [:]

@@ -22,6 +22,20 @@ struct NameTests {
         }
     }
 
+    @Test("a type of the server with `Login` in its name begins with its feature") func loginsHaveAFeature() throws {
+        let sdk: Set<Substring> = [
+            "SojournClient", "SojournTestKit", "SojournEvents", "sojourn-bench", "sojourn-phone",
+        ]
+        let features = ["PasswordLogin", "PageLogin", "PhoneLogin"]
+        var others: Set<String> = []
+        for file in try SourceFile.all(in: "Sources") where !sdk.contains(file.target) {
+            for type in file.declarations where type.name.contains("Login") {
+                if !features.contains(where: type.name.hasPrefix) { others.insert(String(type.name)) }
+            }
+        }
+        #expect(others == Remaining.loginNames)
+    }
+
     @Test("a module has no two types of one name") func typesAreDistinct() throws {
         let top = ["Sources", "Tests"]
         var places: [String: [String]] = [:]

@@ -14,4 +14,12 @@ enum Remaining {
     static let lonelyNames: Set = [
         "underestimatedCount"  // `Sequence`
     ]
+    /// Types of the server with `Login` in their name that do not begin with a feature.
+    static let loginNames: Set = [
+        "AppLoginAnswer", "AppLoginPage", "CarriedProviderLogin", "DevicePhoneLoginAnswer", "IdentityLogin",
+        "LivingPhoneLoginsAnswer", "LoginCommands", "LoginDisabling", "LoginFilter", "LoginKey", "LoginMethod",
+        "LoginNames",
+        "LoginPage", "LoginReference", "LoginSettingsAnswer", "LoginWithPhone", "LoginWords", "Logins", "PasskeyLogin",
+        "TestLoginAnswer",
+    ]
 }

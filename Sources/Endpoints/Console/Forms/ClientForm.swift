@@ -48,7 +48,7 @@ struct ClientForm: WholeForm {
                 ),
                 ("login_methods", .methods, "Ways to log in"),
                 (
-                    "login_names", .word(HostedLogin.LoginNames.allCases.map(\.rawValue)),
+                    "login_names", .word(PageRegistration.LoginNames.allCases.map(\.rawValue)),
                     "Names beside a password"
                 ),
             ]),
@@ -59,17 +59,18 @@ struct ClientForm: WholeForm {
                 ("post_logout_redirect_uris", .list, "Redirect URIs after a logout"),
                 ("redirect_hops", .list, "Where redirect URIs lead on"),
                 (
-                    "browser_session", .word(HostedLogin.BrowserSession.allCases.map(\.rawValue)),
+                    "browser_session", .word(PageRegistration.BrowserSession.allCases.map(\.rawValue)),
                     "Session of the browser"
                 ),
                 ("initiate_login_uri", .text, "Page that starts a login"),
                 (
-                    "id_token_signed_response_alg", .word([""] + HostedLogin.IDTokenAlgorithm.allCases.map(\.rawValue)),
+                    "id_token_signed_response_alg",
+                    .word([""] + PageRegistration.IDTokenAlgorithm.allCases.map(\.rawValue)),
                     "Algorithm of ID tokens"
                 ),
                 ("require_pushed_authorization_requests", .flag, "Takes only pushed authorization requests (RFC 9126)"),
                 (
-                    "pkce", .word(HostedLogin.PKCERequirement.allCases.map(\.rawValue)),
+                    "pkce", .word(PageRegistration.PKCERequirement.allCases.map(\.rawValue)),
                     "PKCE; optional for confidential clients that send a nonce"
                 ),
             ]),
@@ -99,7 +100,7 @@ struct ClientForm: WholeForm {
             members: [
                 ("remote_scope", .text, "Largest scope of a login that a phone approves"),
                 (
-                    "minimum_bond", .word(LoginBond.Minimum.allCases.map(\.rawValue)),
+                    "minimum_bond", .word(PhoneLogin.Bond.Minimum.allCases.map(\.rawValue)),
                     "Weakest bond to the phone; with none, a session can outlive its phone"
                 ),
                 ("backchannel_logout_uri", .text, "Receiver of logout tokens"),

@@ -72,7 +72,7 @@ extension ConsoleView {
     }
 }
 
-extension ConsoleStay {
+extension ConsoleRequest {
     /// Whether the key may make a call.
     func may(_ call: ConsoleCall, _ endpoints: Endpoints) -> Bool {
         key.scope == .owner || endpoints.scope(of: call).map(may) ?? false
@@ -89,14 +89,14 @@ struct SentAct {
     /// The page that says it; nil: the same.
     var landing: (([String: JSONValue]) -> PagePath)?
     /// The page, with a sentence above.
-    let show: (_ stay: ConsoleStay, _ notice: (look: ConsoleLook, text: ConsoleText)?) async throws -> ConsolePage
+    let show: (_ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?) async throws -> ConsolePage
     /// The sentence of a success that stands on the page of this answer alone, because no URL has room for it.
     var own: ([String: JSONValue]) -> (look: ConsoleLook, text: ConsoleText)? = { _ in nil }
 }
 
 extension Endpoints {
     /// Makes the call of a form, or shows its commands. A refused form is shown again with what was typed.
-    func make(_ act: SentAct, _ form: FormParameters, for stay: ConsoleStay) async throws -> Response {
+    func make(_ act: SentAct, _ form: FormParameters, for stay: ConsoleRequest) async throws -> Response {
         guard let making = act.making else { return Self.redirect(to: stay.path(act.page, saying: "again")) }
         func refused(_ sentence: String) async throws -> Response {
             try await act.show(stay, (.bad, "\(sentence: sentence)")).response(.unprocessable)

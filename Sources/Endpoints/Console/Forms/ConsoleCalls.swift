@@ -33,7 +33,7 @@ struct ConsoleCall: Hashable, Sendable {
 
 extension Endpoints {
     /// Runs a call for the admin in the browser. Throws what the call throws.
-    func run(_ made: ConsoleCall, for stay: ConsoleStay) async throws -> [String: JSONValue] {
+    func run(_ made: ConsoleCall, for stay: ConsoleRequest) async throws -> [String: JSONValue] {
         let request = made.request
         guard case .route(let route, let parameter) = adminTable.find(request),
             case .admin(let scope, _, let handle) = route.handler
@@ -56,7 +56,7 @@ extension Endpoints {
 
     /// Runs a call; what the admin has to correct is returned as a sentence.
     func attempt(
-        _ made: ConsoleCall, for stay: ConsoleStay
+        _ made: ConsoleCall, for stay: ConsoleRequest
     ) async throws -> Result<[String: JSONValue], ConsoleRefusal> {
         do { return .success(try await run(made, for: stay)) } catch {
             let problem: Problem

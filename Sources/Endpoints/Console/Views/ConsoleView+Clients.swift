@@ -50,7 +50,7 @@ extension ConsoleView {
                 path, groups: groups(form, nil, [mark.field], notes), save: "Save", preview: "Show the commands")
             blocks.append(.section("Change", [.editor(editor)]))
         }
-        if !client.hostedLogin.redirectURIs.isEmpty { blocks.append(redirectTest(client, path)) }
+        if !client.page.redirectURIs.isEmpty { blocks.append(redirectTest(client, path)) }
         blocks.append(snippets(client))
         return page(.clients, client.name ?? client.id, heading: "Client \(name: client.id)", notice: notice, blocks)
     }
@@ -112,7 +112,7 @@ extension ConsoleView {
             ("Proof of a key", "\(client.dpop.rawValue)"),
             ("Rolling window", client.offlineSessionIdle.map { "\(Self.span($0))" } ?? "as the settings say"),
             ("Longest life", client.offlineSessionMax.map { "\(Self.span($0))" } ?? "as the settings say"),
-            ("Receiver of logout tokens", "\(client.hostedLogin.backchannelLogoutURI ?? "")"),
+            ("Receiver of logout tokens", "\(client.page.backchannelLogoutURI ?? "")"),
         ]
     }
 
@@ -256,7 +256,7 @@ extension ConsoleView {
     }
 
     private func verdict(on uri: String, _ client: Client) -> ConsoleText {
-        let login = client.hostedLogin
+        let login = client.page
         if login.redirectURIs.contains(uri) { return "\(badge: "accepted", .good) It is registered as it stands." }
         if login.redirects(to: uri) {
             return
@@ -286,7 +286,7 @@ extension ConsoleView {
         let secret =
             client.isPublic ? "-d client_id=\(Self.quoted(client.id))" : "-u \(Self.quoted(client.id + ":SECRET"))"
         if client.grantTypes.contains(.authorizationCode) {
-            let uri = client.hostedLogin.redirectURIs.first ?? ""
+            let uri = client.page.redirectURIs.first ?? ""
             let url =
                 "\(issuer)/oauth/authorize?response_type=code&client_id=\(PercentEncoding.encode(client.id))"
                 + "&redirect_uri=\(PercentEncoding.encode(uri))&scope=\(PercentEncoding.encode(client.scope.description))"

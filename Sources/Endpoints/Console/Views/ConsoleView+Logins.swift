@@ -15,8 +15,8 @@ extension ConsoleView {
     }
 
     /// What the page of a login shows.
-    struct LoginFacts: Sendable {
-        let login: LoginSession
+    struct PhoneLoginOverview: Sendable {
+        let login: PhoneLogin
         let client: Client?
         /// The session that came of it; nil: none did, or it is forgotten.
         let session: SessionRecord?
@@ -33,7 +33,7 @@ extension ConsoleView {
     }
 
     /// The logins of a user, or of all.
-    func logins(_ filter: LoginFilter, _ logins: Page<LoginSession>?) -> ConsolePage {
+    func logins(_ filter: LoginFilter, _ logins: Page<PhoneLogin>?) -> ConsolePage {
         var blocks: [ConsoleBlock] = [.form(Self.form(of: filter))]
         if let user = filter.user {
             blocks.append(
@@ -74,12 +74,13 @@ extension ConsoleView {
                 .text("user", label: "User: username, e-mail or id", value: filter.user?.username ?? filter.name),
                 .choice(
                     "state", label: "State",
-                    [(value: "", label: "any")] + LoginState.words.map { (value: $0, label: plain($0.lowercased())) },
+                    [(value: "", label: "any")]
+                        + PhoneLogin.State.words.map { (value: $0, label: plain($0.lowercased())) },
                     chosen: filter.state ?? ""),
             ], button: "Show", isLine: true)
     }
 
-    private func row(_ login: LoginSession) -> [ConsoleText] {
+    private func row(_ login: PhoneLogin) -> [ConsoleText] {
         [
             "\(link: Self.path(ofLogin: login.id), Self.beginning(login.kind))", time(login.startedAt),
             "\(login.clientID)",
@@ -88,7 +89,7 @@ extension ConsoleView {
         ]
     }
 
-    func login(_ facts: LoginFacts) -> ConsolePage {
+    func login(_ facts: PhoneLoginOverview) -> ConsolePage {
         let login = facts.login
         let path = Self.path(ofLogin: login.id)
         var blocks: [ConsoleBlock] = [.explanation(explanation(facts))]
@@ -108,7 +109,7 @@ extension ConsoleView {
 
     // MARK: Sentences
 
-    private func explanation(_ facts: LoginFacts) -> [ConsoleText] {
+    private func explanation(_ facts: PhoneLoginOverview) -> [ConsoleText] {
         let login = facts.login
         var sentences: [ConsoleText] = [
             """
@@ -135,7 +136,7 @@ extension ConsoleView {
         return sentences
     }
 
-    private static func beginning(_ kind: LoginSession.Kind) -> String {
+    private static func beginning(_ kind: PhoneLogin.Kind) -> String {
         switch kind {
         case .authorize: "A browser on the login page"
         case .device: "A device"
@@ -145,7 +146,7 @@ extension ConsoleView {
         }
     }
 
-    private static func way(_ arrival: LoginSession.Arrival) -> String {
+    private static func way(_ arrival: PhoneLogin.Arrival) -> String {
         switch arrival {
         case .scanned: "which scanned the picture"
         case .linked: "by a link on the phone itself"
@@ -156,7 +157,7 @@ extension ConsoleView {
     }
 
     /// What stands, or what came of the login.
-    private static func meaning(of login: LoginSession) -> String {
+    private static func meaning(of login: PhoneLogin) -> String {
         switch login.state {
         case .starting: "No phone has claimed it yet."
         case .readyForUserInteraction: "The app of the phone holds it until the user can act."
@@ -168,7 +169,7 @@ extension ConsoleView {
         }
     }
 
-    private static func meaning(of cause: LoginCause) -> String {
+    private static func meaning(of cause: PhoneLogin.Cause) -> String {
         switch cause {
         case .denied: "the user refused on the phone."
         case .canceled: "the device, or an admin, gave it up."
@@ -186,7 +187,7 @@ extension ConsoleView {
 
     // MARK: Facts
 
-    private func state(_ login: LoginSession) -> ConsoleText {
+    private func state(_ login: PhoneLogin) -> ConsoleText {
         let words =
             switch login.state {
             case .starting: "waits for a phone"
@@ -207,14 +208,14 @@ extension ConsoleView {
         return "\(badge: words, look)"
     }
 
-    private func outcome(_ login: LoginSession) -> ConsoleText {
+    private func outcome(_ login: PhoneLogin) -> ConsoleText {
         guard let cause = login.cause else {
             return login.state.isFinal || login.history != .fail ? "\(Self.word(for: login.history))" : "open"
         }
         return "\(Self.word(for: cause))"
     }
 
-    private static func word(for history: LoginHistory) -> String {
+    private static func word(for history: PhoneLogin.History) -> String {
         switch history {
         case .fail: "nothing"
         case .loggedIn: "logged in"
@@ -226,7 +227,7 @@ extension ConsoleView {
         }
     }
 
-    private static func word(for cause: LoginCause) -> String {
+    private static func word(for cause: PhoneLogin.Cause) -> String {
         switch cause {
         case .denied: "refused"
         case .canceled: "given up"
@@ -242,7 +243,7 @@ extension ConsoleView {
         }
     }
 
-    private func device(_ facts: LoginFacts) -> [(name: String, value: ConsoleText)] {
+    private func device(_ facts: PhoneLoginOverview) -> [(name: String, value: ConsoleText)] {
         let login = facts.login
         return [
             ("Place and address", from(login.request.remoteAddress)),
@@ -256,7 +257,7 @@ extension ConsoleView {
         "\(link: Self.path(ofSession: record.session.id), device(record.session.device)) \(state(record))"
     }
 
-    private func phone(_ facts: LoginFacts) -> [ConsoleBlock] {
+    private func phone(_ facts: PhoneLoginOverview) -> [ConsoleBlock] {
         guard let claim = facts.login.claim else { return [.text("No phone has claimed the login.")] }
         // The last act of the user on the phone says where the phone was.
         let act = facts.events.first { recorded in
@@ -274,7 +275,7 @@ extension ConsoleView {
         ]
     }
 
-    private func facts(_ facts: LoginFacts) -> [(name: String, value: ConsoleText)] {
+    private func facts(_ facts: PhoneLoginOverview) -> [(name: String, value: ConsoleText)] {
         let login = facts.login
         let bond: ConsoleText =
             switch login.bond {
@@ -296,7 +297,7 @@ extension ConsoleView {
         ]
     }
 
-    private func user(_ id: Identifier<User>, _ facts: LoginFacts) -> ConsoleText {
+    private func user(_ id: Identifier<User>, _ facts: PhoneLoginOverview) -> ConsoleText {
         Self.link(id, facts.names[id])
     }
 
@@ -305,7 +306,7 @@ extension ConsoleView {
         ConsoleCall(method: .delete, path: "/logins/\(id)")
     }
 
-    private func end(_ facts: LoginFacts, _ path: PagePath) -> ConsoleAct? {
+    private func end(_ facts: PhoneLoginOverview, _ path: PagePath) -> ConsoleAct? {
         let id = facts.login.id
         var question: ConsoleText = "End the login before a session comes of it? The device is told that it is over."
         if let session = facts.session {

@@ -138,7 +138,7 @@ extension ConsoleView {
         /// The session of the phone on which it depends.
         let phone: Session?
         /// The login with a phone from which it came.
-        let login: LoginSession?
+        let login: PhoneLogin?
         /// The living sessions that depend on it.
         let children: [Session]
     }

@@ -5,7 +5,7 @@ internal import Sessions
 
 extension ConsoleView {
     /// What the page of a user shows.
-    struct UserFacts: Sendable {
+    struct UserOverview: Sendable {
         let id: Identifier<User>
         /// Nil: the user was deleted.
         let user: User?
@@ -20,7 +20,7 @@ extension ConsoleView {
     }
 
     /// The page of a user.
-    func user(_ facts: UserFacts, _ notice: (look: ConsoleLook, text: ConsoleText)?) -> ConsolePage {
+    func user(_ facts: UserOverview, _ notice: (look: ConsoleLook, text: ConsoleText)?) -> ConsolePage {
         let path = Self.path(ofUser: facts.id)
         var blocks: [ConsoleBlock] = []
         if let user = facts.user {
@@ -124,7 +124,7 @@ extension ConsoleView {
 
     // MARK: Sessions
 
-    private func sessions(_ facts: UserFacts, _ path: PagePath) -> [ConsoleBlock] {
+    private func sessions(_ facts: UserOverview, _ path: PagePath) -> [ConsoleBlock] {
         let (ended, living) = (
             facts.sessions.items.filter { policy.ending(of: $0, at: now) != nil },
             facts.sessions.items.filter { policy.ending(of: $0, at: now) == nil }
@@ -161,14 +161,14 @@ extension ConsoleView {
 
     /// The rows of living sessions, as the user's own page has them: the sessions of one app in one browser are one row, below the
     /// browser or the phone from which they came.
-    private func livingRows(_ living: [SessionRecord], _ facts: UserFacts) -> [[ConsoleText]] {
+    private func livingRows(_ living: [SessionRecord], _ facts: UserOverview) -> [[ConsoleText]] {
         let families = DeviceRow.families(of: DeviceRow.list(living))
         let roots = Set((families[nil] ?? []).map(\.id))
         return DeviceRow.sorted(families).map { row(of: $0, isBelow: !roots.contains($0.id), facts) }
     }
 
     /// Ended sessions in their order, with those that a phone has let in below the phone.
-    private func endedRows(_ ended: [SessionRecord], _ facts: UserFacts) -> [[ConsoleText]] {
+    private func endedRows(_ ended: [SessionRecord], _ facts: UserOverview) -> [[ConsoleText]] {
         let phones = Set(ended.map(\.session.id))
         return DeviceRow.sorted(DeviceRow.families(of: ended.map { DeviceRow($0) })).map { row in
             let (record, ending) = (row.record, policy.ending(of: row.record, at: now))
@@ -177,7 +177,7 @@ extension ConsoleView {
         }
     }
 
-    private func row(of row: DeviceRow, isBelow: Bool, _ facts: UserFacts) -> [ConsoleText] {
+    private func row(of row: DeviceRow, isBelow: Bool, _ facts: UserOverview) -> [ConsoleText] {
         let record = row.record
         let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: record.user)
         let sessions = row.records.map(\.session)
@@ -187,7 +187,7 @@ extension ConsoleView {
         ]
     }
 
-    private func beginning(of row: DeviceRow, isBelow: Bool, _ facts: UserFacts) -> [ConsoleText] {
+    private func beginning(of row: DeviceRow, isBelow: Bool, _ facts: UserOverview) -> [ConsoleText] {
         let sessions = row.records.map(\.session)
         let address = facts.addresses[row.id]
         let place: ConsoleText =
@@ -206,7 +206,7 @@ extension ConsoleView {
 
     // MARK: Passkeys and identities
 
-    private func credentials(of user: User, _ facts: UserFacts, _ path: PagePath) -> [ConsoleBlock] {
+    private func credentials(of user: User, _ facts: UserOverview, _ path: PagePath) -> [ConsoleBlock] {
         var blocks: [ConsoleBlock] = []
         if !facts.passkeys.isEmpty {
             blocks.append(

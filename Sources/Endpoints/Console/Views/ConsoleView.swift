@@ -4,10 +4,10 @@ internal import Sessions
 
 /// Says what the pages of the console show. All words of the console are in this type, which the files beside this one extend.
 struct ConsoleView: Sendable {
-    let stay: ConsoleStay
+    let stay: ConsoleRequest
     let endpoints: Endpoints
 
-    init(_ stay: ConsoleStay, _ endpoints: Endpoints) {
+    init(_ stay: ConsoleRequest, _ endpoints: Endpoints) {
         self.stay = stay
         self.endpoints = endpoints
     }

@@ -19,7 +19,7 @@ public struct BondHistory {
         /// The newest: it lasts for two weeks, and its session longer.
         var accessToken: String
         /// Whether a phone let it in, and how its login stands.
-        var history: LoginHistory?
+        var history: PhoneLogin.History?
     }
 
     private let services: Services
@@ -37,7 +37,7 @@ public struct BondHistory {
         (services, admin) = (stage.services, stage.admin)
         for id in ["mobile", "tv"] {
             _ = try await admin.createClient(id: id, by: Self.origin) { client in
-                client.hostedLogin.minimumBond = .none
+                client.page.minimumBond = .none
                 client.grantTypes.append(.deviceCode)
                 return nil
             }
@@ -88,7 +88,7 @@ public struct BondHistory {
         let user = Int.random(in: 0..<users.count, using: &random)
         let device = ["phone-1", "phone-2"].randomElement(using: &random) ?? ""
         let grant = try await services.login.mintSession(
-            LoginRequest(clientID: "mobile", device: Device(id: device)), for: .id(users[user]), from: Self.origin)
+            SessionRequest(clientID: "mobile", device: Device(id: device)), for: .id(users[user]), from: Self.origin)
         start(grant, user: user, device: device, phone: nil, history: nil)
     }
 
@@ -96,19 +96,19 @@ public struct BondHistory {
         guard let phone = living({ $0.history == nil }).randomElement(using: &random) else { return }
         let session = try await services.accessTokens.authenticate(places[phone].accessToken, from: Self.origin)
         let isBonded = Int.random(in: 0..<4, using: &random) > 0
-        var opening = LoginSessionService.Opening(.device, clientID: "tv")
+        var opening = PhoneLoginService.Opening(.device, clientID: "tv")
         opening.bond = isBonded ? .session : .none
-        let opened = try await services.loginSessions.open(opening, from: Self.origin)
-        let code = services.loginSessions.link(of: opened.login, .picture)
-        let claim = LoginSessionService.ClaimRequest(code: code, source: .camera, options: .init())
-        let claimed = try await services.loginSessions.claim(claim, by: session, key: nil, from: Self.origin)
-        _ = try await services.loginSessions.perform(
+        let opened = try await services.phoneLogins.open(opening, from: Self.origin)
+        let code = services.phoneLogins.link(of: opened.login, .picture)
+        let claim = PhoneLoginService.ClaimRequest(code: code, source: .camera, options: .init())
+        let claimed = try await services.phoneLogins.claim(claim, by: session, key: nil, from: Self.origin)
+        _ = try await services.phoneLogins.perform(
             .confirm(number: claimed.number), on: claimed.id, by: session, key: nil, from: Self.origin)
-        _ = try await services.loginSessions.perform(
-            .proveFactor(LoginFactor(isValid: true)), on: claimed.id, by: session, key: nil, from: Self.origin)
+        _ = try await services.phoneLogins.perform(
+            .proveFactor(PhoneFactor(isValid: true)), on: claimed.id, by: session, key: nil, from: Self.origin)
         let device = ["tv-1", "tv-2", "tv-3"].randomElement(using: &random) ?? ""
-        let grant = try await services.loginSessions.collect(
-            opened.secret ?? "", LoginRequest(clientID: "tv", device: Device(id: device)), from: Self.origin)
+        let grant = try await services.phoneLogins.collect(
+            opened.secret ?? "", SessionRequest(clientID: "tv", device: Device(id: device)), from: Self.origin)
         start(
             grant, user: places[phone].user, device: device, phone: isBonded ? phone : nil,
             history: isBonded ? .loggedIn : .loggedInOneShot)
@@ -149,7 +149,7 @@ public struct BondHistory {
         else { return }
         let session = try await services.accessTokens.authenticate(places[phone].accessToken, from: Self.origin)
         let isReport = Bool.random(using: &random)
-        _ = try await services.loginSessions.perform(
+        _ = try await services.phoneLogins.perform(
             .stop(isReport: isReport), on: places[index].id, by: session, key: nil, from: Self.origin)
         end(index, isReport ? .notMe : .revokedByUser)
     }
@@ -177,7 +177,7 @@ public struct BondHistory {
     // MARK: The model
 
     private mutating func start(
-        _ grant: TokenGrant, user: Int, device: String, phone: Int?, history: LoginHistory?
+        _ grant: TokenGrant, user: Int, device: String, phone: Int?, history: PhoneLogin.History?
     ) {
         let earlier = places.indices.filter {
             places[$0].user == user && places[$0].device == device && places[$0].reason == nil
@@ -224,8 +224,8 @@ public struct BondHistory {
             }
             guard let history = places[index].history else { continue }
             // The clock of the phone ends the login: a look shows it, and the clean-up after the look writes it.
-            let found = try await services.loginSessions.login(places[index].id)
-            _ = try await services.loginSessions.sweep()
+            let found = try await services.phoneLogins.login(places[index].id)
+            _ = try await services.phoneLogins.sweep()
             if let phone = places[index].phone, reasonNow(phone) != nil { end(index, .parentEnded) }
             let expected = places[index].history ?? history
             guard found.history == expected else {

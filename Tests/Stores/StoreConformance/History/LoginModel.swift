@@ -21,7 +21,7 @@ struct LoginModel: Equatable {
         var isAlive = true
     }
 
-    let bond: LoginBond
+    let bond: PhoneLogin.Bond
     let isFactorRequired: Bool
     /// The users that have let the device in before, by their phones.
     let knownTo: Set<Int>
@@ -30,12 +30,12 @@ struct LoginModel: Equatable {
     var phones: [ModelPhone]
     var disabled: Set<Int> = []
     var step = Step.starting
-    var history = LoginHistory.fail
+    var history = PhoneLogin.History.fail
     var cause: String?
     var claimant: Int?
     var user: Int?
-    var arrival: LoginSession.Arrival?
-    var options = LoginSession.ClaimOptions()
+    var arrival: PhoneLogin.Arrival?
+    var options = PhoneLogin.ClaimOptions()
     var hasNumber = false
     var wrongFactors = 0
     var inputUntil: Int64
@@ -45,8 +45,10 @@ struct LoginModel: Equatable {
     var isStarted = false
     var sessionEnd: EndReason?
 
-    init(bond: LoginBond, isFactorRequired: Bool, knownTo: Set<Int>, leadsBack: Bool, phones: [ModelPhone], now: Int64)
-    {
+    init(
+        bond: PhoneLogin.Bond, isFactorRequired: Bool, knownTo: Set<Int>, leadsBack: Bool, phones: [ModelPhone],
+        now: Int64
+    ) {
         self.leadsBack = leadsBack
         (self.bond, self.isFactorRequired, self.knownTo) = (bond, isFactorRequired, knownTo)
         (self.phones, inputUntil) = (phones, now + 180)
@@ -108,7 +110,7 @@ struct LoginModel: Equatable {
     // MARK: The phone
 
     /// What phone `index` gets for an act: a word, `accepted` if it is done.
-    mutating func perform(_ act: LoginAct, by index: Int, isNumberRight: Bool?, now: Int64) -> String {
+    mutating func perform(_ act: PhoneLogin.Act, by index: Int, isNumberRight: Bool?, now: Int64) -> String {
         let phone = phones[index]
         if case .claim = act, isOver { return "not_found" }
         if !phone.isAlive || disabled.contains(phone.user) { return "phone" }
@@ -156,7 +158,7 @@ struct LoginModel: Equatable {
     }
 
     private mutating func claim(
-        _ index: Int, _ arrival: LoginSession.Arrival, _ options: LoginSession.ClaimOptions, now: Int64
+        _ index: Int, _ arrival: PhoneLogin.Arrival, _ options: PhoneLogin.ClaimOptions, now: Int64
     ) -> String {
         if claimant == index { return "accepted" }
         if arrival == .linked, !leadsBack { return claimantOrStranger(index) }
@@ -200,7 +202,7 @@ struct LoginModel: Equatable {
         return "wrong_number"
     }
 
-    private mutating func prove(_ factor: LoginFactor, _ owner: Int, _ isRight: Bool?, _ now: Int64) -> String {
+    private mutating func prove(_ factor: PhoneFactor, _ owner: Int, _ isRight: Bool?, _ now: Int64) -> String {
         if step != .proving { return "not_awaited" }
         if user == nil || factor.number != nil, let wrong = check(isRight) { return wrong }
         if !factor.isValid {

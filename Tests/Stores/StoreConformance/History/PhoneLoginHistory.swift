@@ -9,14 +9,14 @@ public struct PhoneLoginHistory {
 
     /// A request of a phone that has changed the login, for a repetition.
     private struct Sent {
-        let act: LoginAct
+        let act: PhoneLogin.Act
         let phone: Int
         let key: String
         let answer: String
     }
 
     /// What has come of the logins that were played.
-    public private(set) var histories: Set<Sessions.LoginHistory> = []
+    public private(set) var histories: Set<Sessions.PhoneLogin.History> = []
     private let services: Services
     private let admin: Administration
     private let store: any Store
@@ -27,9 +27,9 @@ public struct PhoneLoginHistory {
     private var count = 0
     // The login that is played.
     private var model: LoginModel
-    private var opened: LoginSessionService.Opened
+    private var opened: PhoneLoginService.Opened
     /// As it was compared last.
-    private var last: LoginSession
+    private var last: PhoneLogin
     private var mustLook = false
     private var sent: [Sent] = []
     private var keys = 0
@@ -43,13 +43,13 @@ public struct PhoneLoginHistory {
         (services, admin) = (fixture.services, fixture.admin)
         for id in ["mobile", "tv"] {
             _ = try await admin.createClient(id: id, by: Self.origin) { client in
-                client.hostedLogin.minimumBond = .none
+                client.page.minimumBond = .none
                 client.grantTypes.append(.deviceCode)
                 return nil
             }
         }
         model = LoginModel(bond: .session, isFactorRequired: false, knownTo: [], leadsBack: false, phones: [], now: 0)
-        opened = try await fixture.services.loginSessions.open(.init(.device, clientID: "tv"), from: Self.origin)
+        opened = try await fixture.services.phoneLogins.open(.init(.device, clientID: "tv"), from: Self.origin)
         last = opened.login
         for index in 0..<2 { users.append(try await newUser("user-\(index)")) }
         for index in Self.phones.indices { sessions.append(try await newSession(index)) }
@@ -79,7 +79,7 @@ public struct PhoneLoginHistory {
     private func newSession(_ phone: Int) async throws -> AuthenticatedSession {
         let (user, device) = Self.phones[phone]
         let grant = try await services.login.mintSession(
-            LoginRequest(clientID: "mobile", device: Device(id: device)), for: .id(users[user]), from: Self.origin)
+            SessionRequest(clientID: "mobile", device: Device(id: device)), for: .id(users[user]), from: Self.origin)
         return try await services.accessTokens.authenticate(grant.accessToken, from: Self.origin)
     }
 
@@ -96,15 +96,15 @@ public struct PhoneLoginHistory {
         for (index, phone) in model.phones.enumerated() where !phone.isAlive || count % 100 == 0 {
             sessions[index] = try await newSession(index)
         }
-        let bonds: [LoginBond] = [.none, .session, .session, .ping(.seconds(100))]
-        var opening = LoginSessionService.Opening(.device, clientID: "tv")
+        let bonds: [PhoneLogin.Bond] = [.none, .session, .session, .ping(.seconds(100))]
+        var opening = PhoneLoginService.Opening(.device, clientID: "tv")
         opening.bond = bonds.randomElement(using: &random) ?? .session
         opening.returnURI = Bool.random(using: &random) ? "app:/back" : nil
         let known = letIn.filter { _ in Bool.random(using: &random) }
         opening.device.sessions = known.values.sorted { $0.words < $1.words }
         let isFactorRequired = Bool.random(using: &random)
         opening.secondFactor = isFactorRequired ? .required : .notRequired
-        opened = try await services.loginSessions.open(opening, from: Self.origin)
+        opened = try await services.phoneLogins.open(opening, from: Self.origin)
         last = opened.login
         model = LoginModel(
             bond: opening.bond, isFactorRequired: isFactorRequired, knownTo: Set(known.keys),
@@ -145,7 +145,7 @@ public struct PhoneLoginHistory {
         case .confirming: try await act(.confirm(number: number), by: phone)
         case .proving:
             // Wrong often enough that three in a row are seen.
-            let factor = LoginFactor(isValid: Bool.random(using: &random), number: number)
+            let factor = PhoneFactor(isValid: Bool.random(using: &random), number: number)
             try await act(.proveFactor(factor), by: phone)
         case .approved: try await collect()
         case .living: try await act(.ping, by: phone)
@@ -153,10 +153,10 @@ public struct PhoneLoginHistory {
         }
     }
 
-    private mutating func randomAct() -> LoginAct {
+    private mutating func randomAct() -> PhoneLogin.Act {
         let number = [nil, 1, 42].randomElement(using: &random) ?? nil
-        let factor = LoginFactor(isValid: Int.random(in: 0..<3, using: &random) == 0, number: number)
-        let acts: [LoginAct] = [
+        let factor = PhoneFactor(isValid: Int.random(in: 0..<3, using: &random) == 0, number: number)
+        let acts: [PhoneLogin.Act] = [
             .start, .confirm(number: number), .proveFactor(factor), .stop(isReport: Bool.random(using: &random)), .ping,
             .adopt(factor),
         ]
@@ -164,23 +164,23 @@ public struct PhoneLoginHistory {
     }
 
     private mutating func claim(by phone: Int) async throws {
-        let ways: [(LoginCode.Kind, LoginCode.Source)] = [
+        let ways: [(PhoneLoginCode.Kind, PhoneLoginCode.Source)] = [
             (.picture, .camera), (.picture, .camera), (.push, .push), (.link, .link), (.picture, .link),
             (.link, .camera),
         ]
         guard let (kind, source) = ways.randomElement(using: &random) else { return }
-        var options = LoginSession.ClaimOptions()
+        var options = PhoneLogin.ClaimOptions()
         options.startsByHand = Int.random(in: 0..<3, using: &random) == 0
         options.skipsConfirmation = Bool.random(using: &random)
         options.demandsSecondFactor = Bool.random(using: &random)
-        let request = LoginSessionService.ClaimRequest(
-            code: services.loginSessions.link(of: opened.login, kind), source: source, options: options)
-        let arrival: LoginSession.Arrival = kind == .picture ? .scanned : kind == .link ? .linked : .pushed
+        let request = PhoneLoginService.ClaimRequest(
+            code: services.phoneLogins.link(of: opened.login, kind), source: source, options: options)
+        let arrival: PhoneLogin.Arrival = kind == .picture ? .scanned : kind == .link ? .linked : .pushed
         let isRightWay = (kind == .picture) == (source == .camera)
         let expected =
             isRightWay
             ? model.perform(.claim(arrival, options), by: phone, isNumberRight: nil, now: now) : "not_found"
-        let (service, session) = (services.loginSessions, sessions[phone])
+        let (service, session) = (services.phoneLogins, sessions[phone])
         let real = await Self.answer { () async throws(ServiceError) in
             _ = try await service.claim(request, by: session, key: nil, from: Self.origin)
         }
@@ -188,7 +188,7 @@ public struct PhoneLoginHistory {
     }
 
     /// Lets a phone act, with a key of its own.
-    private mutating func act(_ act: LoginAct, by phone: Int) async throws {
+    private mutating func act(_ act: PhoneLogin.Act, by phone: Int) async throws {
         let shown = last.number
         keys += 1
         let before = model
@@ -205,7 +205,7 @@ public struct PhoneLoginHistory {
     }
 
     private func deliver(_ call: Sent) async -> String {
-        let (service, session, id) = (services.loginSessions, sessions[call.phone], opened.login.id)
+        let (service, session, id) = (services.phoneLogins, sessions[call.phone], opened.login.id)
         return await Self.answer { () async throws(ServiceError) in
             _ = try await service.perform(call.act, on: id, by: session, key: call.key, from: Self.origin)
         }
@@ -213,20 +213,20 @@ public struct PhoneLoginHistory {
 
     private mutating func collect() async throws {
         // What the phone has led back with, if it has.
-        let url = Bool.random(using: &random) ? services.loginSessions.returnURL(of: last) : nil
+        let url = Bool.random(using: &random) ? services.phoneLogins.returnURL(of: last) : nil
         let token = url?.split(separator: "=").last.map(String.init)
         let expected = model.collect(isReturned: token != nil, now: now)
-        let (service, secret, device) = (services.loginSessions, opened.secret ?? "", Device(id: "tv-\(count)"))
+        let (service, secret, device) = (services.phoneLogins, opened.secret ?? "", Device(id: "tv-\(count)"))
         let real = await Self.answer { () async throws(ServiceError) in
             _ = try await service.collect(
-                secret, LoginRequest(clientID: "tv", device: device), returnToken: token, from: Self.origin)
+                secret, SessionRequest(clientID: "tv", device: device), returnToken: token, from: Self.origin)
         }
         try expect(real, expected, "collect")
     }
 
     private mutating func cancel() async throws {
         let expected = model.cancel()
-        let (service, login, secret) = (services.loginSessions, opened.login.id, opened.secret ?? "")
+        let (service, login, secret) = (services.phoneLogins, opened.login.id, opened.secret ?? "")
         let real = await Self.answer { () async throws(ServiceError) in
             try await service.cancel(login, as: .secret(secret), from: Self.origin)
         }
@@ -283,9 +283,9 @@ public struct PhoneLoginHistory {
         // What time has brought is shown by a look, and written by the clean-up after it. Everything else is in the row at once.
         let found =
             mustLook
-            ? try await services.loginSessions.login(opened.login.id)
-            : try await store.loginSession(.id(opened.login.id))
-        if mustLook { _ = try await services.loginSessions.sweep() }
+            ? try await services.phoneLogins.login(opened.login.id)
+            : try await store.phoneLogin(.id(opened.login.id))
+        if mustLook { _ = try await services.phoneLogins.sweep() }
         mustLook = false
         guard let login = found else { throw RandomHistory.Difference(description: "the login is gone") }
         last = login
@@ -329,7 +329,7 @@ public struct PhoneLoginHistory {
     }
 }
 
-extension LoginAct {
+extension PhoneLogin.Act {
     fileprivate var typedNumber: Int? {
         switch self {
         case .confirm(let number): number

@@ -6,7 +6,7 @@ extension RandomHistory {
         guard let user = model.users.indices.randomElement(using: &random), let client = pick(Self.clientIDs),
             let device = pick(Self.devices)
         else { return }
-        var request = LoginRequest(clientID: client, device: Device(id: device))
+        var request = SessionRequest(clientID: client, device: Device(id: device))
         request.authenticationMode = pick([.no, .no, .no, .biometric, .password]) ?? .no
         let isWrong = Int.random(in: 0..<12, using: &random) == 0
         let password = isWrong ? "wrong password" : "three odd words \(model.users[user].password)"

@@ -44,7 +44,7 @@ struct DomainFixture: Sendable {
 
     /// A session of a user of that name on a device, with its token already checked.
     func session(of name: String, on device: String = "phone") async throws -> AuthenticatedSession {
-        let request = LoginRequest(clientID: Client.mobileID, device: Device(id: device))
+        let request = SessionRequest(clientID: Client.mobileID, device: Device(id: device))
         let grant = try await services.login.logIn(
             request, username: name, password: Self.password, from: Fixture.admin)
         return try await services.accessTokens.authenticate(grant.accessToken, from: Fixture.admin)

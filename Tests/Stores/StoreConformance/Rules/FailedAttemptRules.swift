@@ -26,7 +26,7 @@ private struct Guesser: Sendable {
     func guess(_ password: String = "wrong", at node: Int) async -> Verdict {
         do throws(ServiceError) {
             if isLogin {
-                let request = LoginRequest(clientID: Client.mobileID, device: Device(id: "phone"))
+                let request = SessionRequest(clientID: Client.mobileID, device: Device(id: "phone"))
                 _ = try await nodes[node].services.login.logIn(
                     request, username: "anna", password: password, from: Fixture.admin)
             } else {

@@ -15,7 +15,7 @@ private struct DueSession {
         _ = try await stage.admin.createUser(
             username: "anna", password: DomainFixture.password, profile: User.Profile(), offlineSessionMax: nil,
             by: Fixture.admin)
-        let request = LoginRequest(
+        let request = SessionRequest(
             clientID: Client.mobileID, device: Device(id: "phone"), authenticationMode: .password)
         let grant = try await stage.services.login.logIn(
             request, username: "anna", password: DomainFixture.password, from: Fixture.admin)

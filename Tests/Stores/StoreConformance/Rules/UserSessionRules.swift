@@ -105,7 +105,7 @@ let userSessionRules: [StoreRule] = [
         now.withLock { $0 = 1000 }
         func logIn(_ password: String, on device: String) async -> ServiceError? {
             do throws(ServiceError) {
-                let request = LoginRequest(clientID: Client.mobileID, device: Device(id: device))
+                let request = SessionRequest(clientID: Client.mobileID, device: Device(id: device))
                 _ = try await stage.services.login.logIn(
                     request, username: "anna", password: password, from: Fixture.admin)
                 return nil

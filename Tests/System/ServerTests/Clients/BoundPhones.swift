@@ -69,9 +69,9 @@ struct BoundPhones {
         }
         _ = try await stage.createUser(name)
         func logIn(
-            _ device: String, _ mode: AuthenticationMode = .no, _ edit: (inout LoginRequest) -> Void = { _ in }
+            _ device: String, _ mode: AuthenticationMode = .no, _ edit: (inout SessionRequest) -> Void = { _ in }
         ) async throws -> TokenGrant {
-            var request = LoginRequest(
+            var request = SessionRequest(
                 clientID: Client.mobileID, device: Device(id: device), authenticationMode: mode)
             edit(&request)
             return try await stage.services.login.logIn(
@@ -86,7 +86,7 @@ struct BoundPhones {
         guarded = try await logIn("guarded", .biometric) { [biometric] in $0.presenceKey = biometric.deviceKey }
         secret = try await logIn("secret", .password)
         subject = try #require(Identity.Key(provider: "acme", subject: "0|\(name)"))
-        var request = LoginRequest(clientID: Client.mobileID, device: Device(id: "federated"))
+        var request = SessionRequest(clientID: Client.mobileID, device: Device(id: "federated"))
         request.providerRefreshToken = "theirs-0"
         federated = try await stage.services.federation.logIn(
             request, as: Self.identity(subject, at: stage, recheck: TransferFixture.recheckTerms), from: .system)
@@ -107,7 +107,7 @@ struct BoundPhones {
         try await goOnByPresence(at: stage)
         let token = try #require(federated.refreshToken)
         federated = try await stage.renew(token)
-        let again = LoginRequest(clientID: Client.mobileID, device: Device(id: "federated-too"))
+        let again = SessionRequest(clientID: Client.mobileID, device: Device(id: "federated-too"))
         let other = try await stage.services.federation.logIn(
             again, as: Self.identity(subject, at: stage), from: .system)
         #expect(other.user.id == federated.user.id)

@@ -41,7 +41,7 @@ struct ClockJumpTests {
             let services = Services(application.context)
             var grants: [TokenGrant] = []
             for device in ["idled", "out", "living"] {
-                let login = LoginRequest(clientID: Client.mobileID, device: Device(id: device))
+                let login = SessionRequest(clientID: Client.mobileID, device: Device(id: device))
                 grants.append(try await services.login.mintSession(login, for: .id(user.id), from: .system))
             }
             idled = grants[0].refreshToken ?? ""

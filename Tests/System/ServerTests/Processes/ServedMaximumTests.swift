@@ -50,7 +50,7 @@ struct ServedMaximumTests {
             username: "anna", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system)
         func end(_ device: String) async throws -> Instant {
             try await Services(old.context).login.mintSession(
-                LoginRequest(clientID: Client.mobileID, device: Device(id: device)), for: .id(user.id), from: .system
+                SessionRequest(clientID: Client.mobileID, device: Device(id: device)), for: .id(user.id), from: .system
             ).sessionExpiresAt
         }
         #expect(try await end("a") == clock.wall.now + .seconds(86_400 * 400))

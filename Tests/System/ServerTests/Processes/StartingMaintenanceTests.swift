@@ -69,7 +69,7 @@ struct StartingMaintenanceTests {
         var last: Identifier<Session>?
         for number in 0..<count {
             last = try await services.login.mintSession(
-                LoginRequest(clientID: Client.mobileID, device: Device(id: "d\(number)")), for: .id(user.id),
+                SessionRequest(clientID: Client.mobileID, device: Device(id: "d\(number)")), for: .id(user.id),
                 from: .system
             ).session.id
         }
@@ -163,7 +163,7 @@ struct AnonymousUserUpkeepTests {
         upkeep.cleanUp.stepSize = 4
         var tokens: [String] = []
         for number in 0..<10 {
-            let request = LoginRequest(clientID: Client.mobileID, device: Device(id: "d-\(number)"))
+            let request = SessionRequest(clientID: Client.mobileID, device: Device(id: "d-\(number)"))
             let grant = try await stage.services.anonymousUsers.logIn(request, from: .system)
             tokens.append(try #require(grant.refreshToken))
         }

@@ -88,7 +88,7 @@ struct RaceFixture: Sendable {
     /// Logs a user in, as a backend does.
     func logIn(_ user: User, device: String = "phone") async throws(ServiceError) -> TokenGrant {
         try await services.login.mintSession(
-            LoginRequest(clientID: Client.mobileID, device: Device(id: device)), for: .id(user.id), from: .system)
+            SessionRequest(clientID: Client.mobileID, device: Device(id: device)), for: .id(user.id), from: .system)
     }
 
     /// Refreshes; what comes of it is a value.

@@ -14,7 +14,7 @@ import Testing
         try await RecheckFixture.with(database) { stage in
             let token = IdentityToken(provider: "acme", text: stage.provider.idToken())
             let first = try await stage.services.federation.identity(of: token, by: stage.identities, from: .system)
-            let request = LoginRequest(clientID: Client.mobileID, device: Device(id: "phone"))
+            let request = SessionRequest(clientID: Client.mobileID, device: Device(id: "phone"))
             _ = try await stage.services.federation.logIn(request, as: first, from: .system)
             // In the last second in which it is taken.
             stage.clock.advance(by: (first.goodUntil - stage.clock.wall.now).wholeSeconds - 1)

@@ -114,7 +114,7 @@ struct RecheckFixture: Sendable {
     func logIn(
         _ token: String? = "T1", device: String = "phone", subject: String = "u1", key: PhoneKey? = nil
     ) async throws -> TokenGrant {
-        var request = LoginRequest(clientID: Client.mobileID, device: Device(id: device))
+        var request = SessionRequest(clientID: Client.mobileID, device: Device(id: device))
         request.deviceKey = key?.deviceKey
         request.providerRefreshToken = token
         let idToken = IdentityToken(provider: "acme", text: provider.idToken(["sub": .string(subject)]))

@@ -20,7 +20,7 @@ struct RestoreRefreshTests {
 
         /// Logs in on a device and gives the refresh token.
         func logIn(_ device: String, client: String = Client.mobileID) async throws -> String {
-            let request = LoginRequest(clientID: client, device: Device(id: device))
+            let request = SessionRequest(clientID: client, device: Device(id: device))
             let grant = try await services.login.mintSession(request, for: .username("ada"), from: .system)
             return try #require(grant.refreshToken)
         }

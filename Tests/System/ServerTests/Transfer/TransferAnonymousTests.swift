@@ -22,7 +22,7 @@ struct TransferAnonymousTests {
                 }
             }
             let grant = try await first.services.anonymousUsers.logIn(
-                LoginRequest(clientID: Client.mobileID, device: Device(id: "phone")), from: .system)
+                SessionRequest(clientID: Client.mobileID, device: Device(id: "phone")), from: .system)
             let text = try await first.export(to: transfer.folder)
             #expect(text.contains(#""anonymous":true"#) && text.contains(#""anonymous_users":true"#))
             for stage in [postgres, last] {

@@ -54,7 +54,7 @@ struct TransferFixture: Sendable {
 
     /// Logs in and gives the refresh token.
     func logIn(_ name: String, device: String) async throws -> String {
-        let request = LoginRequest(clientID: Client.mobileID, device: Device(id: device, name: "Gerät \(device)"))
+        let request = SessionRequest(clientID: Client.mobileID, device: Device(id: device, name: "Gerät \(device)"))
         return try await services.login.logIn(request, username: name, password: Self.password, from: .system)
             .refreshToken
             ?? ""

@@ -17,8 +17,8 @@ struct TransferInstalledAppsTests {
         let app = try #require(AndroidApp("com.example.shop/\(fingerprint)"))
         try await transfer.withRoute { first, postgres, last in
             _ = try await first.administration.createClient(id: "shop", by: .system) { client in
-                client.hostedLogin.appleAppIDs = ["ABCDE12345.com.example.shop"]
-                client.hostedLogin.androidApps = [app]
+                client.page.appleAppIDs = ["ABCDE12345.com.example.shop"]
+                client.page.androidApps = [app]
                 client.scopeClaims = ScopeClaims(text: #"{"team":["tenant"]}"#) ?? .preset
                 client.backchannel.deliveryMode = .ping
                 client.backchannel.notificationEndpoint = "https://shop.example/ping"
@@ -30,8 +30,8 @@ struct TransferInstalledAppsTests {
                 #expect(try await stage.load(transfer.folder).refused.isEmpty)
                 let client = try #require(try await stage.store.client("shop"))
                 #expect(client.scopeClaims.names == ["team": ["tenant"]])
-                #expect(client.hostedLogin.appleAppIDs == ["ABCDE12345.com.example.shop"])
-                #expect(client.hostedLogin.androidApps == [app])
+                #expect(client.page.appleAppIDs == ["ABCDE12345.com.example.shop"])
+                #expect(client.page.androidApps == [app])
                 #expect(client.backchannel.deliveryMode == .ping)
                 #expect(client.backchannel.notificationEndpoint == "https://shop.example/ping")
             }

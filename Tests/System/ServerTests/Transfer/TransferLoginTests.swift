@@ -21,8 +21,8 @@ struct TransferLoginTests {
             codeChallenge: Self.challenge)
         request.scope = "openid"
         request.contexts = [.password]
-        let browser = HostedLoginService.Browser(userAgent: "Test", isKept: true)
-        let login = stage.services.hostedLogin
+        let browser = PageLoginService.Browser(userAgent: "Test", isKept: true)
+        let login = stage.services.pageLogin
         let approval = try await login.approve(
             CarriedRequest(request, at: stage.context.clock.now), as: .password(of: user), in: browser, from: .system)
         let handle = try #require(approval.handle)
@@ -36,7 +36,7 @@ struct TransferLoginTests {
     private func exchange(_ code: String, _ device: String) -> CodeExchangeRequest {
         CodeExchangeRequest(
             code: code, redirectURI: "https://shop.example/cb", verifier: Self.verifier,
-            login: LoginRequest(clientID: "shop", device: Device(id: device)))
+            login: SessionRequest(clientID: "shop", device: Device(id: device)))
     }
 
     @Test("the PIN of a phone moves with its session, and wrong ones stay counted")
@@ -44,7 +44,8 @@ struct TransferLoginTests {
         try await transfer.withRoute { first, postgres, last in
             let user = try await first.createUser("anna")
             let grant = try await first.services.login.mintSession(
-                LoginRequest(clientID: Client.mobileID, device: Device(id: "phone")), for: .id(user.id), from: .system)
+                SessionRequest(clientID: Client.mobileID, device: Device(id: "phone")), for: .id(user.id), from: .system
+            )
             let (id, now) = (grant.session.id, first.context.clock.now)
             let pin = PIN(
                 sessionID: id, userID: user.id, macHash: [UInt8](repeating: 7, count: PIN.MAC.byteCount),
@@ -64,8 +65,8 @@ struct TransferLoginTests {
             _ = try await first.administration.createClient(id: "shop", by: .system) { client in
                 client.grantTypes = [.authorizationCode, .refreshToken]
                 client.scope = Scope("openid read") ?? .empty
-                client.hostedLogin.redirectURIs = ["https://shop.example/cb"]
-                client.hostedLogin.browserSession = .client
+                client.page.redirectURIs = ["https://shop.example/cb"]
+                client.page.browserSession = .client
                 return nil
             }
             let (one, two) = (try await logIn(first, user, device: "a"), try await logIn(first, user, device: "b"))
@@ -75,7 +76,7 @@ struct TransferLoginTests {
             try await transfer.move(from: postgres, to: last)
             for stage in [postgres, last] {
                 #expect(try await stage.store.logins(after: nil, limit: 10) == before)
-                #expect(try await stage.services.hostedLogin.browserSession(one.browser) != nil)
+                #expect(try await stage.services.pageLogin.browserSession(one.browser) != nil)
                 // What moves once more is there already.
                 let (again, refused) = try await stage.load(transfer.folder)
                 #expect(refused.isEmpty && again.summary.contains("2 logins"))
@@ -95,18 +96,18 @@ struct TransferLoginTests {
             _ = try await last.load(transfer.folder)
             #expect(try await ending(one.app, last) == .loggedOut)
             await #expect(throws: ServiceError.invalidGrant) {
-                _ = try await last.services.hostedLogin.exchange(exchange(one.code, "a"), from: .system)
+                _ = try await last.services.pageLogin.exchange(exchange(one.code, "a"), from: .system)
             }
         }
     }
 
     /// A session that the phone of that user lets in on a new device. Returns the session of the device.
     private func letIn(
-        _ stage: TransferFixture, _ phone: TokenGrant, bond: LoginBond, device: String
+        _ stage: TransferFixture, _ phone: TokenGrant, bond: PhoneLogin.Bond, device: String
     ) async throws -> Identifier<Session> {
-        let logins = stage.services.loginSessions
+        let logins = stage.services.phoneLogins
         let session = try await stage.services.accessTokens.authenticate(phone.accessToken, from: .system)
-        var opening = LoginSessionService.Opening(.device, clientID: Client.mobileID)
+        var opening = PhoneLoginService.Opening(.device, clientID: Client.mobileID)
         opening.bond = bond
         let opened = try await logins.open(opening, from: .system)
         let claimed = try await logins.claim(
@@ -115,9 +116,9 @@ struct TransferLoginTests {
         _ = try await logins.perform(
             .confirm(number: claimed.number), on: claimed.id, by: session, key: nil, from: .system)
         _ = try await logins.perform(
-            .proveFactor(LoginFactor(isValid: true)), on: claimed.id, by: session, key: nil, from: .system)
+            .proveFactor(PhoneFactor(isValid: true)), on: claimed.id, by: session, key: nil, from: .system)
         let grant = try await logins.collect(
-            opened.secret ?? "", LoginRequest(clientID: Client.mobileID, device: Device(id: device)), from: .system)
+            opened.secret ?? "", SessionRequest(clientID: Client.mobileID, device: Device(id: device)), from: .system)
         return grant.session.id
     }
 
@@ -126,25 +127,26 @@ struct TransferLoginTests {
         try await transfer.withRoute { first, postgres, last in
             let user = try await first.createUser("anna")
             let phone = try await first.services.login.mintSession(
-                LoginRequest(clientID: Client.mobileID, device: Device(id: "phone")), for: .id(user.id), from: .system)
+                SessionRequest(clientID: Client.mobileID, device: Device(id: "phone")), for: .id(user.id), from: .system
+            )
             _ = try await first.administration.changeClient(Client.mobileID, by: .system) { client in
-                client.hostedLogin.minimumBond = .none
+                client.page.minimumBond = .none
                 client.grantTypes.append(.deviceCode)
                 return nil
             }
             let bound = try await letIn(first, phone, bond: .ping(.seconds(600)), device: "tv-1")
             let free = try await letIn(first, phone, bond: .none, device: "tv-2")
             // A login that waits for a phone does not move.
-            _ = try await first.services.loginSessions.open(
+            _ = try await first.services.phoneLogins.open(
                 .init(.device, clientID: Client.mobileID), from: .system)
             try await transfer.move(from: first, to: postgres)
             try await transfer.move(from: postgres, to: last)
             for stage in [postgres, last] {
-                let logins = try await stage.store.loginSessions(ofUser: nil, state: nil, after: nil, limit: 10).items
+                let logins = try await stage.store.phoneLogins(ofUser: nil, state: nil, after: nil, limit: 10).items
                 #expect(logins.count == 2 && Set(logins.map(\.id)) == [bound, free])
-                #expect(try await stage.store.loginSession(.id(bound))?.bond == .ping(.seconds(600)))
+                #expect(try await stage.store.phoneLogin(.id(bound))?.bond == .ping(.seconds(600)))
                 #expect(try await stage.store.children(of: phone.session.id) == [bound])
-                #expect(try await stage.store.loginSession(.id(free))?.history == .loggedInOneShot)
+                #expect(try await stage.store.phoneLogin(.id(free))?.history == .loggedInOneShot)
                 // What moves once more is there already.
                 let (again, refused) = try await stage.load(transfer.folder)
                 #expect(refused.isEmpty && again.summary.contains("2 logins with a phone"))
@@ -153,11 +155,11 @@ struct TransferLoginTests {
                 #expect(try await stage.services.logout.end(phone.session.id, .loggedOut, from: .system))
                 #expect(try await stage.store.session(bound)?.session.ending?.reason == .parentEnded)
                 #expect(try await stage.store.session(free)?.session.ending == nil)
-                #expect(try await stage.store.loginSession(.id(bound))?.history == .loggedOut)
+                #expect(try await stage.store.phoneLogin(.id(bound))?.history == .loggedOut)
             }
             // The end is not undone by the old file.
             _ = try await last.load(transfer.folder)
-            #expect(try await last.store.loginSession(.id(bound))?.history == .loggedOut)
+            #expect(try await last.store.phoneLogin(.id(bound))?.history == .loggedOut)
         }
     }
 

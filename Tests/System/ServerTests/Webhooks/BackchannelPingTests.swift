@@ -42,7 +42,7 @@ struct BackchannelPingTests {
         }
 
         var context: ServiceContext { application.context }
-        var logins: LoginSessionService { Services(application.context).loginSessions }
+        var logins: PhoneLoginService { Services(application.context).phoneLogins }
 
         func makeClient(_ id: String, _ uri: String) async throws {
             _ = try await Administration(context).createClient(id: id, by: .system) { client in
@@ -51,7 +51,7 @@ struct BackchannelPingTests {
                 client.scope = Scope("openid") ?? .empty
                 client.backchannel.deliveryMode = .ping
                 client.backchannel.notificationEndpoint = uri
-                client.hostedLogin.backchannelLogoutURI = uri
+                client.page.backchannelLogoutURI = uri
                 return nil
             }
         }
@@ -64,7 +64,7 @@ struct BackchannelPingTests {
         func request(_ client: String = "shop", token: String? = "token-1") async throws -> (
             id: Identifier<Session>, secret: String
         ) {
-            var opening = LoginSessionService.Opening(.backchannel, clientID: client)
+            var opening = PhoneLoginService.Opening(.backchannel, clientID: client)
             opening.scope = Scope("openid")
             opening.backchannel = BackchannelRequest(
                 to: user.id, scope: opening.scope, sealedToken: token.map(logins.seal(notificationToken:)))
@@ -73,28 +73,28 @@ struct BackchannelPingTests {
         }
 
         /// Lets the phone act.
-        func act(_ act: LoginAct, on id: Identifier<Session>) async throws {
+        func act(_ act: PhoneLogin.Act, on id: Identifier<Session>) async throws {
             let now = clock.wall.now
             _ = try await context.store.changeLogin(id, phone: phone.id) { change in
-                let call = LoginCall(
-                    act, phone: change.phone.map { LoginPhone($0.session) },
-                    claimant: change.claimant.map { LoginPhone($0.session) }, drawnNumber: 42)
-                return LoginDecision().decide(call, &change.login, at: now).answer
+                let call = PhoneLoginAttempt(
+                    act, phone: change.phone.map { Phone($0.session) },
+                    claimant: change.claimant.map { Phone($0.session) }, drawnNumber: 42)
+                return PhoneLoginPolicy().decide(call, &change.login, at: now).answer
             }
         }
 
         func approve(_ id: Identifier<Session>) async throws {
-            for act: LoginAct in [
-                .claim(.pushed, LoginSession.ClaimOptions()), .confirm(number: 42),
-                .proveFactor(LoginFactor(isValid: true, number: 42)),
+            for act: PhoneLogin.Act in [
+                .claim(.pushed, PhoneLogin.ClaimOptions()), .confirm(number: 42),
+                .proveFactor(PhoneFactor(isValid: true, number: 42)),
             ] { try await self.act(act, on: id) }
             #expect(try await logins.login(id).state == .active)
         }
 
         func collect(_ secret: String) async throws {
             _ = try await logins.collect(
-                secret, LoginRequest(clientID: "shop", device: Device(id: "shop-1")),
-                prefixes: [LoginSessionService.backchannelPrefix], from: .system)
+                secret, SessionRequest(clientID: "shop", device: Device(id: "shop-1")),
+                prefixes: [PhoneLoginService.backchannelPrefix], from: .system)
         }
     }
 
@@ -119,7 +119,7 @@ struct BackchannelPingTests {
             #expect(receiver.requests.isEmpty)
             try await stage.approve(first.id)
             await stage.pings().step()
-            try await stage.act(.claim(.pushed, LoginSession.ClaimOptions()), on: second.id)
+            try await stage.act(.claim(.pushed, PhoneLogin.ClaimOptions()), on: second.id)
             try await stage.act(.stop(isReport: false), on: second.id)
             await stage.pings().step()
             await stage.pings().step()

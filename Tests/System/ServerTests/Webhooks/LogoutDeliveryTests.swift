@@ -37,9 +37,9 @@ struct LogoutDeliveryTests {
                 username: "anna", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system)
             _ = try await administration.createClient(id: "web", by: .system) { client in
                 client.grantTypes = [.authorizationCode, .refreshToken]
-                client.hostedLogin.redirectURIs = ["https://web.example/cb"]
-                client.hostedLogin.backchannelLogoutURI = uri
-                client.hostedLogin.idTokenAlgorithm = algorithm.flatMap { .init(rawValue: $0) }
+                client.page.redirectURIs = ["https://web.example/cb"]
+                client.page.backchannelLogoutURI = uri
+                client.page.idTokenAlgorithm = algorithm.flatMap { .init(rawValue: $0) }
                 return nil
             }
         }
@@ -63,7 +63,7 @@ struct LogoutDeliveryTests {
             if isOfPage {
                 let request = AuthorizationRequest(
                     id: "0", clientID: "web", redirectURI: "https://web.example/cb", codeChallenge: "c")
-                let login = Login(
+                let login = PageLogin(
                     id: session.id, request: request, userID: user.id, methods: ["pwd"], authenticatedAt: now,
                     epoch: epoch,
                     codeHash: nil, codeExpiresAt: now, codeUsedAt: now, startedAt: now)
@@ -228,14 +228,14 @@ struct LogoutDeliveryTests {
         let hanging = HostileServer { _ in [.hang] }
         try await stage { stage, receiver in
             _ = try await Administration(stage.application.context).changeClient("web", by: .system) { client in
-                client.hostedLogin.backchannelLogoutURI = hanging.origin + "/out"
+                client.page.backchannelLogoutURI = hanging.origin + "/out"
                 return nil
             }
             try await stage.end(try await stage.logIn("a"))
             #expect(await stage.delivery(deadline: .milliseconds(300)).step(failures: 0) == .failed(.seconds(1)))
             // The receiver is another one now: what waits goes there.
             _ = try await Administration(stage.application.context).changeClient("web", by: .system) { client in
-                client.hostedLogin.backchannelLogoutURI = receiver.uri
+                client.page.backchannelLogoutURI = receiver.uri
                 return nil
             }
             await drain(stage.delivery())
@@ -289,7 +289,7 @@ struct LogoutDeliveryTests {
             #expect(await delivery.step(failures: 0) == .idle)
             #expect(try await stage.progress() == made)
             _ = try await Administration(stage.application.context).changeClient("web", by: .system) { client in
-                client.hostedLogin.backchannelLogoutURI = nil
+                client.page.backchannelLogoutURI = nil
                 return nil
             }
             try await stage.end(try await stage.logIn("a"))

@@ -123,7 +123,7 @@ struct WebhookTests {
         await drain(webhook)
         let services = Services(application.context)
         let device = Device(id: "phone", name: "Phone", platform: "ios")
-        var request = LoginRequest(clientID: Client.mobileID, device: device)
+        var request = SessionRequest(clientID: Client.mobileID, device: device)
         request.keyThumbprint = "k"
         let origin = Origin(actor: "user", remoteAddress: "192.0.2.9")
         let grant = try await services.login.mintSession(request, for: .username("anna"), from: origin)

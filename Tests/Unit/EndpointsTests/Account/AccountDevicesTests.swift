@@ -145,7 +145,7 @@ import Testing
     /// The session of an app that began in this browser ends alone, if it is ended here, and with the browser's, if it is ended
     /// elsewhere.
     @Test func theAppOfThisBrowser() async throws {
-        try await HostedLogin.with(#","browser_session":"client""#) { login in
+        try await PageLoginFixture.with(#","browser_session":"client""#) { login in
             let here = AccountPages(login.stage)
             let first = try Tokens(await login.exchange(try await login.code(here.browser)))
             let page = try await here.open()

@@ -60,7 +60,9 @@ import Testing
         try await EndpointsFixture.with { stage in
             let account = AccountPages(stage)
             _ = try await account.open()
-            let url = HostedLogin.url(["client_id": "browser", "redirect_uri": EndpointsFixture.issuer + "/account"])
+            let url = PageLoginFixture.url([
+                "client_id": "browser", "redirect_uri": EndpointsFixture.issuer + "/account",
+            ])
             let answer = await account.browser.get(url)
             #expect(answer.status == 400 && answer.field("Location") == nil)
         }
@@ -68,10 +70,10 @@ import Testing
 
     /// The session for the account pages gives no app a code, and that of an app opens the account pages.
     @Test func appsAndAccountPages() async throws {
-        try await HostedLogin.with(#","browser_session":"shared""#) { login in
+        try await PageLoginFixture.with(#","browser_session":"shared""#) { login in
             let account = AccountPages(login.stage)
             _ = try await account.open()
-            let silent = try Redirect(await account.browser.get(HostedLogin.url(["prompt": "none"])))
+            let silent = try Redirect(await account.browser.get(PageLoginFixture.url(["prompt": "none"])))
             #expect(silent["error"] == "login_required")
             let browser = Browser(login.stage)
             _ = try await login.code(browser)
@@ -85,7 +87,7 @@ import Testing
             let again = try await shop.send("/account/logins", of: page, ["pause": "0"])
             _ = try await shop.logIn(again)
             #expect(browser.cookies[AccountPages.cookie] == before)
-            #expect(try Redirect(await browser.get(HostedLogin.url(["prompt": "none"])))["code"] != nil)
+            #expect(try Redirect(await browser.get(PageLoginFixture.url(["prompt": "none"])))["code"] != nil)
         }
     }
 

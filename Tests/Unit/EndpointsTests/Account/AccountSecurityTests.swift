@@ -119,12 +119,12 @@ import WebAuthnFixture
     }
 
     @Test func aPausedUsersBrowserGivesNoAppACode() async throws {
-        try await HostedLogin.with(#","browser_session":"shared""#) { login in
+        try await PageLoginFixture.with(#","browser_session":"shared""#) { login in
             let account = AccountPages(login.stage)
             _ = try await login.code(account.browser)
             let page = try await account.open(Self.path)
             _ = try await account.act("/account/logins", of: page, ["pause": "1"])
-            let silent = try Redirect(await account.browser.get(HostedLogin.url(["prompt": "none"])))
+            let silent = try Redirect(await account.browser.get(PageLoginFixture.url(["prompt": "none"])))
             #expect(silent["error"] == "login_required")
         }
     }

@@ -11,15 +11,15 @@ import Testing
     /// A web application names no device.
     private static let unnamed: [String: String?] = ["device_id": nil]
 
-    private func browser(_ login: HostedLogin) -> Browser {
+    private func browser(_ login: PageLoginFixture) -> Browser {
         let browser = Browser(login.stage)
         browser.userAgent = Self.firefox
         return browser
     }
 
     /// Gives `body` a browser in which a session of the client lives.
-    private func withSession(_ body: (HostedLogin, Browser, Tokens) async throws -> Void) async throws {
-        try await HostedLogin.with(Self.shared) { login in
+    private func withSession(_ body: (PageLoginFixture, Browser, Tokens) async throws -> Void) async throws {
+        try await PageLoginFixture.with(Self.shared) { login in
             let browser = browser(login)
             try await body(
                 login, browser, try Tokens(await login.exchange(try await login.code(browser), Self.unnamed)))
@@ -27,13 +27,13 @@ import Testing
     }
 
     private func silent(_ browser: Browser, _ changes: [String: String?] = [:]) async throws -> String {
-        let answer = await browser.get(HostedLogin.url(changes.merging(["prompt": "none"]) { $1 }))
+        let answer = await browser.get(PageLoginFixture.url(changes.merging(["prompt": "none"]) { $1 }))
         return try #require(try Redirect(answer)["code"], "\(answer.text)")
     }
 
-    private func sessions(_ login: HostedLogin) async -> [Answer] {
+    private func sessions(_ login: PageLoginFixture) async -> [Answer] {
         await login.stage.admin(.get, "/admin/v1/users/username:anna/sessions").items
-            .filter { $0.string("client_id") == HostedLogin.clientID && $0.string("ended_reason") == nil }
+            .filter { $0.string("client_id") == PageLoginFixture.clientID && $0.string("ended_reason") == nil }
     }
 
     @Test("a request with prompt=none of a client that lives in the browser starts no session")
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test("no check joins a session with a mode that asks for the user") func guardedSession() async throws {
-        try await HostedLogin.with(Self.shared) { login in
+        try await PageLoginFixture.with(Self.shared) { login in
             let browser = browser(login)
             let changes = Self.unnamed.merging(["authentication_mode": "PASSWORD"]) { $1 }
             let first = try Tokens(await login.exchange(try await login.code(browser), changes))
@@ -79,13 +79,13 @@ import Testing
             ["prompt": nil],
         ] as [[String: String?]])
     func ownSessions(_ changes: [String: String?]) async throws {
-        try await HostedLogin.with(Self.shared) { login in
+        try await PageLoginFixture.with(Self.shared) { login in
             _ = await login.stage.admin(
                 .patch, "/admin/v1/clients/shop",
                 #"{"scope":"openid profile email read account offline_access","resources":["https://a.example"]}"#)
             let browser = browser(login)
             let first = try Tokens(await login.exchange(try await login.code(browser), Self.unnamed))
-            let code = try #require(try Redirect(await browser.get(HostedLogin.url(changes)))["code"])
+            let code = try #require(try Redirect(await browser.get(PageLoginFixture.url(changes)))["code"])
             let second = try Tokens(await login.exchange(code, Self.unnamed))
             #expect(second.sessionID != first.sessionID && second.refresh != "")
             // No login ends that of another tab.
@@ -111,10 +111,10 @@ import Testing
 
     @Test("a check gets no tokens of a session that its provider has to confirm again", arguments: Expiry.allCases)
     func unconfirmed(_ expiry: Expiry) async throws {
-        try await HostedLogin.with(Self.shared) { plain in
+        try await PageLoginFixture.with(Self.shared) { plain in
             let terms = RecheckTerms(interval: .seconds(600), outageBudget: .seconds(60))
             let policy = RefreshPolicy(absoluteMaximum: .seconds(86_400 * 365), recheckTerms: ["acme": terms])
-            let login = HostedLogin(stage: plain.stage.over(plain.stage.store, policy: policy))
+            let login = PageLoginFixture(stage: plain.stage.over(plain.stage.store, policy: policy))
             let browser = browser(login)
             let first = try Tokens(await login.exchange(try await login.code(browser), Self.unnamed))
             let id = try #require(Identifier<Session>(first.sessionID))
@@ -150,7 +150,8 @@ import Testing
             #expect(await login.exchange(code, Self.unnamed).string("error") == "invalid_grant")
             let refused = await login.stage.refresh(first.refresh, more: "&client_id=shop")
             #expect(refused.string("reason") == "code_reused", "\(refused.text)")
-            #expect(try Redirect(await browser.get(HostedLogin.url(["prompt": "none"])))["error"] == "login_required")
+            #expect(
+                try Redirect(await browser.get(PageLoginFixture.url(["prompt": "none"])))["error"] == "login_required")
         }
     }
 
@@ -169,7 +170,7 @@ import Testing
 
     @Test("five logins of a client in one browser are one row below the browser's, and end together")
     func oneRow() async throws {
-        try await HostedLogin.with(Self.shared) { login in
+        try await PageLoginFixture.with(Self.shared) { login in
             let browser = browser(login)
             var tokens: [Tokens] = []
             for number in Int64(0)..<5 {
@@ -178,7 +179,8 @@ import Testing
                     number == 0
                     ? try await login.code(browser, ["scope": "openid email read account"])
                     : try #require(
-                        try Redirect(await browser.get(HostedLogin.url(["scope": "openid email read account"])))["code"]
+                        try Redirect(await browser.get(PageLoginFixture.url(["scope": "openid email read account"])))[
+                            "code"]
                     )
                 tokens.append(try Tokens(await login.exchange(code, Self.unnamed)))
             }
@@ -205,11 +207,11 @@ import Testing
 
     @Test("the API renames and ends the sessions of a row together")
     func rowOfTheAPI() async throws {
-        try await HostedLogin.with(Self.shared) { login in
+        try await PageLoginFixture.with(Self.shared) { login in
             let browser = browser(login)
             let scope = ["scope": "openid email read account"]
             let first = try Tokens(await login.exchange(try await login.code(browser, scope), Self.unnamed))
-            let code = try #require(try Redirect(await browser.get(HostedLogin.url(scope)))["code"])
+            let code = try #require(try Redirect(await browser.get(PageLoginFixture.url(scope)))["code"])
             let second = try Tokens(await login.exchange(code, Self.unnamed))
             let phone = try await login.stage.logIn(device: "phone-9")
             let device = try #require(first.answer.string("device_id"))
@@ -226,7 +228,7 @@ import Testing
 
     @Test("a client that names its device keeps what it said of it, and its own row")
     func namedDevice() async throws {
-        try await HostedLogin.with(Self.shared) { login in
+        try await PageLoginFixture.with(Self.shared) { login in
             let answer = await login.exchange(
                 try await login.code(browser(login)), ["device_id": "tv-1", "device_name": "Television"])
             #expect(answer.string("device_id") == "tv-1")

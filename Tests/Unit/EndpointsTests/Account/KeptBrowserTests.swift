@@ -12,12 +12,12 @@ struct KeptBrowserTests {
     /// Whether the browser has a session whose user stays logged in.
     static func isKept(_ browser: Browser, _ stage: EndpointsFixture) throws -> Bool {
         let cookie = try #require(browser.cookies[AccountPages.cookie])
-        return try #require(stage.endpoints.services.hostedLogin.handle(cookie)).isKept
+        return try #require(stage.endpoints.services.pageLogin.handle(cookie)).isKept
     }
 
     /// Logs anna in by password, to stay, and returns the tokens of the app.
     static func begin(
-        _ login: HostedLogin, _ browser: Browser, _ changes: [String: String?] = [:]
+        _ login: PageLoginFixture, _ browser: Browser, _ changes: [String: String?] = [:]
     ) async throws -> Tokens {
         let page = try await login.page(browser, changes)
         let code = try #require(Redirect(await login.submit(browser, page, more: remember))["code"])
@@ -29,7 +29,7 @@ struct KeptBrowserTests {
         "The page that knows the user has the box as it was, and the session goes on with what began in it",
         arguments: [["prompt": "login"], ["max_age": "0"], ["acr_values": "password", "max_age": "1"]])
     func stepUp(_ demand: [String: String?]) async throws {
-        try await HostedLogin.with(Self.mine) { login in
+        try await PageLoginFixture.with(Self.mine) { login in
             for isKept in [true, false] {
                 let browser = Browser(login.stage)
                 let first =

@@ -15,7 +15,7 @@ struct KnownUserTests {
 
     @Test("The page of `prompt=login` and of `max_age` knows the user, and takes the password alone", arguments: again)
     func known(_ demand: [String: String?]) async throws {
-        try await HostedLogin.with(#","browser_session":"client""#) { login in
+        try await PageLoginFixture.with(#","browser_session":"client""#) { login in
             let browser = Browser(login.stage)
             _ = try await login.code(browser)
             login.stage.moveClock(to: 100)
@@ -35,7 +35,7 @@ struct KnownUserTests {
     @Test("Nothing is known without a session, of another client, with another hint, or where a client keeps none")
     func unknown() async throws {
         for session in ["client", "none"] {
-            try await HostedLogin.with(#","browser_session":"\#(session)""#) { login in
+            try await PageLoginFixture.with(#","browser_session":"\#(session)""#) { login in
                 let browser = Browser(login.stage)
                 let first = try await login.page(browser, ["prompt": "login"])
                 #expect(!isKnown(first))
@@ -54,7 +54,7 @@ struct KnownUserTests {
     @Test("A client that takes e-mail addresses alone gets the address that is confirmed, or asks")
     func addresses() async throws {
         for isVerified in [true, false] {
-            try await HostedLogin.with(#","browser_session":"client""#) { login in
+            try await PageLoginFixture.with(#","browser_session":"client""#) { login in
                 let browser = Browser(login.stage)
                 _ = try await login.code(browser)
                 _ = await login.stage.admin(

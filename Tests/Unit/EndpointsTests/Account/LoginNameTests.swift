@@ -52,7 +52,7 @@ struct LoginNameTests {
         if way.isWrong(answer) { return nil }
         guard way == .page else { return try Tokens(answer).userID }
         let code = try #require(Redirect(answer)["code"])
-        return try Tokens(await HostedLogin(stage: stage).exchange(code, ["client_id": client])).userID
+        return try Tokens(await PageLoginFixture(stage: stage).exchange(code, ["client_id": client])).userID
     }
 
     @Test(
@@ -127,7 +127,7 @@ struct LoginNameTests {
             try await Self.makeUser(stage, "long", address, isVerified: true)
             #expect(try await Self.logIn(stage, way, "by-both", "  \(address) ") != nil)
             // A page that an application opens for the address begins with it.
-            let page = try await HostedLogin(stage: stage).page(
+            let page = try await PageLoginFixture(stage: stage).page(
                 Browser(stage), ["client_id": "by-both", "scope": "openid", "login_hint": address])
             #expect(page.answer.text.contains("value=\"\(address)\""))
             // A text longer than every name finds no user.
@@ -143,7 +143,7 @@ struct LoginNameTests {
                 ("by-username", ">Username<"), ("by-email", ">Confirmed e-mail address<"),
                 ("by-both", ">Username or confirmed e-mail address<"),
             ] {
-                let page = try await HostedLogin(stage: stage).page(
+                let page = try await PageLoginFixture(stage: stage).page(
                     Browser(stage), ["client_id": client, "scope": "openid"])
                 #expect(page.answer.text.contains(label), "\(client)")
             }

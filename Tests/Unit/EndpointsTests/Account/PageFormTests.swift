@@ -38,7 +38,7 @@ struct PageFormTests {
                 let tokens = try Tokens(await waiting.hosted.exchange(code))
                 let id = try #require(Identifier<Session>(tokens.sessionID))
                 page = waiting.stage.context.notMeURL(of: id)
-            default: page = try #require(await browser.get(HostedLogin.url()).field("Location"))
+            default: page = try #require(await browser.get(PageLoginFixture.url()).field("Location"))
             }
             var form = hidden(path, await browser.get(page))
             let typed = ["username": "anna", "password": "x", "token": "typed", "end_sessions": "1"]

@@ -32,7 +32,7 @@ struct PausedBrowserTests {
         "A browser at rest is signed out with the apps that began in it, and not only loses its cookie",
         arguments: Rest.allCases)
     func signsOut(_ rest: Rest) async throws {
-        try await HostedLogin.with(Self.shared) { login in
+        try await PageLoginFixture.with(Self.shared) { login in
             let account = AccountPages(login.stage)
             let tokens = try Tokens(await login.exchange(try await login.code(account.browser)))
             try await rest.begin(account)
@@ -50,7 +50,7 @@ struct PausedBrowserTests {
 
     @Test("The page of a paused user signs out by its own button")
     func buttonOfThePage() async throws {
-        try await HostedLogin.with(Self.shared) { login in
+        try await PageLoginFixture.with(Self.shared) { login in
             let account = AccountPages(login.stage)
             let tokens = try Tokens(await login.exchange(try await login.code(account.browser)))
             try await Rest.paused.begin(account)
@@ -85,7 +85,7 @@ struct PausedBrowserTests {
             else { throw CancellationError() }
             let reader = RevocationTests.Reader()
             let reading = Task { await stream.produce(reader) }
-            let watch = stage.endpoints.services.loginSessions.watch
+            let watch = stage.endpoints.services.phoneLogins.watch
             func isEnded() -> Bool { reader.text.withLock { $0.contains("event: ended") } }
             while watch.waitingCount == 0, !isEnded() { await Task.yield() }
             #expect(isEnded() == !isOwnSwitch)

@@ -24,7 +24,7 @@ import Testing
                 for index in 0..<8 {
                     group.addTask {
                         try await services.login.logIn(
-                            LoginRequest(clientID: Client.mobileID, device: Device(id: "phone-\(index)")),
+                            SessionRequest(clientID: Client.mobileID, device: Device(id: "phone-\(index)")),
                             username: "anna", password: EndpointsFixture.password, from: .system)
                     }
                 }

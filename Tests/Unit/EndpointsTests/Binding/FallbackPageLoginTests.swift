@@ -12,13 +12,13 @@ import Testing
 
     /// An app in the mode `BIOMETRIC`. Its presence key has signed.
     private struct GuardedApp {
-        let hosted: HostedLogin
+        let hosted: PageLoginFixture
         let finger = ProvingDevice(.eddsa)
         let tokens: Tokens
         var stage: EndpointsFixture { hosted.stage }
 
         init(
-            _ hosted: HostedLogin, mode: String = "BIOMETRIC", browser: Browser? = nil,
+            _ hosted: PageLoginFixture, mode: String = "BIOMETRIC", browser: Browser? = nil,
             scope: [String: String?] = FallbackPageLoginTests.scope
         ) async throws {
             self.hosted = hosted
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test("the session, its start and its keys go on, and the ID token names it") func theSessionGoesOn() async throws {
-        try await HostedLogin.with { hosted in
+        try await PageLoginFixture.with { hosted in
             let app = try await GuardedApp(hosted)
             let end = app.tokens.answer.integer("session_expires_at")
             hosted.stage.moveClock(to: 5000)
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test("a second use of the code ends the session that it has continued") func aSecondUseEndsIt() async throws {
-        try await HostedLogin.with(Self.shared) { hosted in
+        try await PageLoginFixture.with(Self.shared) { hosted in
             let app = try await GuardedApp(hosted)
             let browser = Browser(hosted.stage)
             let code = try await hosted.code(browser, Self.scope)
@@ -84,14 +84,14 @@ import Testing
             let refused = await hosted.stage.refresh(token, more: "&client_id=shop")
             #expect(refused.string("reason") == "code_reused", "\(refused.text)")
             // The browser of the login asks again.
-            let silent = try Redirect(await browser.get(HostedLogin.url(["prompt": "none"])))
+            let silent = try Redirect(await browser.get(PageLoginFixture.url(["prompt": "none"])))
             #expect(silent["error"] == "login_required")
         }
     }
 
     @Test("the answer to a lost exchange comes again, until something has come of it", arguments: [false, true])
     func aLostAnswerComesAgain(isRefreshed: Bool) async throws {
-        try await HostedLogin.with { hosted in
+        try await PageLoginFixture.with { hosted in
             let app = try await GuardedApp(hosted)
             hosted.stage.moveClock(to: 400)
             let rotated = await hosted.stage.refresh(app.tokens.refresh, more: "&client_id=shop")
@@ -115,13 +115,13 @@ import Testing
 
     @Test("the app's logout ends the browser's session of the login too") func theLogoutReachesTheBrowser() async throws
     {
-        try await HostedLogin.with(Self.shared) { hosted in
+        try await PageLoginFixture.with(Self.shared) { hosted in
             let app = try await GuardedApp(hosted)
             let browser = Browser(hosted.stage)
             let answer = await app.goOn(try await hosted.code(browser, Self.scope))
             #expect(answer.string("session_id") == app.tokens.sessionID)
             func silent() async throws -> Redirect {
-                try Redirect(await browser.get(HostedLogin.url(["prompt": "none"])))
+                try Redirect(await browser.get(PageLoginFixture.url(["prompt": "none"])))
             }
             #expect(try await silent()["code"] != nil)
             #expect(await hosted.stage.call(.post, "/v1/logout", bearer: app.tokens.access).status == 204)
@@ -136,7 +136,7 @@ import Testing
 
     @Test("what is not the same begins anew", arguments: Other.allCases)
     func whatIsNotTheSameBeginsAnew(_ other: Other) async throws {
-        try await HostedLogin.with { hosted in
+        try await PageLoginFixture.with { hosted in
             let app = try await GuardedApp(hosted)
             var (changes, scope): ([String: String?], [String: String?]) = ([:], Self.scope)
             switch other {
@@ -155,11 +155,11 @@ import Testing
 
     @Test("a browser that answers without the user proves nothing of the user", arguments: ["NO", "PASSWORD"])
     func anAnswerWithoutTheUser(_ mode: String) async throws {
-        try await HostedLogin.with(Self.shared) { hosted in
+        try await PageLoginFixture.with(Self.shared) { hosted in
             let browser = Browser(hosted.stage)
             let app = try await GuardedApp(hosted, mode: mode, browser: browser)
             hosted.stage.moveClock(to: 600)
-            let silent = try Redirect(await browser.get(HostedLogin.url(["scope": "openid read account"])))
+            let silent = try Redirect(await browser.get(PageLoginFixture.url(["scope": "openid read account"])))
             let answer = await app.goOn(try #require(silent["code"]))
             #expect(answer.status == 200, "\(answer.text)")
             let claims = try Answer.claims(of: try #require(answer.string("access_token")))
@@ -171,11 +171,11 @@ import Testing
 
     @Test("a browser that answers without the user changes no mode", arguments: ["BIOMETRIC", "NO"])
     func aSilentAnswerChangesNoMode(_ mode: String) async throws {
-        try await HostedLogin.with(Self.shared) { hosted in
+        try await PageLoginFixture.with(Self.shared) { hosted in
             let browser = Browser(hosted.stage)
             let app = try await GuardedApp(hosted, browser: browser)
             hosted.stage.moveClock(to: 600)
-            let silent = try Redirect(await browser.get(HostedLogin.url(["scope": "openid read account"])))
+            let silent = try Redirect(await browser.get(PageLoginFixture.url(["scope": "openid read account"])))
             let answer = await app.goOn(try #require(silent["code"]), ["authentication_mode": mode])
             #expect(answer.status == 200, "\(answer.text)")
             #expect((answer.string("session_id") == app.tokens.sessionID) == (mode == "BIOMETRIC"))
@@ -212,13 +212,13 @@ import Testing
 
     @Test("a check with prompt=none joins the session that a login in the browser has continued")
     func aCheckJoinsTheContinuedSession() async throws {
-        try await HostedLogin.with(Self.shared) { hosted in
+        try await PageLoginFixture.with(Self.shared) { hosted in
             let app = try await GuardedApp(hosted, mode: "NO")
             let browser = Browser(hosted.stage)
             let continued = await app.goOn(try await hosted.code(browser, Self.scope))
             #expect(continued.string("session_id") == app.tokens.sessionID, "\(continued.text)")
             hosted.stage.moveClock(to: 900)
-            let check = HostedLogin.url(Self.scope.merging(["prompt": "none"]) { $1 })
+            let check = PageLoginFixture.url(Self.scope.merging(["prompt": "none"]) { $1 })
             let code = try #require(try Redirect(await browser.get(check))["code"])
             let answer = await hosted.exchange(code, ["device_id": nil])
             #expect(answer.string("session_id") == app.tokens.sessionID, "\(answer.text)")

@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func aLoginLeadsToItsUser() async throws {
-        try await HostedLogin.with { login in
+        try await PageLoginFixture.with { login in
             let browser = ConsoleBrowser(login.stage)
             try await browser.enter()
             let code = try await login.code()

@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test func redirectURIsAreTested() async throws {
-        try await HostedLogin.with { login in
+        try await PageLoginFixture.with { login in
             let browser = ConsoleBrowser(login.stage)
             try await browser.enter()
             for (uri, words) in [

@@ -19,7 +19,7 @@ enum PasswordWay: String, CaseIterable, Sendable {
     ) async throws -> Answer {
         switch self {
         case .page:
-            let (login, browser) = (HostedLogin(stage: stage), Browser(stage))
+            let (login, browser) = (PageLoginFixture(stage: stage), Browser(stage))
             let page = try await login.page(browser, ["client_id": client, "scope": "openid"])
             return await login.submit(browser, page, username: name, password: password)
         case .call:

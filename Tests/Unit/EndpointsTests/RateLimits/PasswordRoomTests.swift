@@ -94,9 +94,9 @@ import Testing
                 _ = try await node.makeClient(
                     #"""
                     {"client_id":"pages","grant_types":["authorization_code","refresh_token"],"scope":"openid profile email read",
-                     "redirect_uris":["\#(HostedLogin.redirectURI)"]}
+                     "redirect_uris":["\#(PageLoginFixture.redirectURI)"]}
                     """#)
-                let login = HostedLogin(stage: node)
+                let login = PageLoginFixture(stage: node)
                 let browser = Browser(node)
                 let page = try await login.page(browser, ["client_id": "pages"])
                 nonisolated(unsafe) let sender = browser

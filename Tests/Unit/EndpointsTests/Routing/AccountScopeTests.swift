@@ -123,7 +123,7 @@ import Testing
 
     @Test("a relying party's token changes nothing of the account, minutes after the login")
     func relyingParty() async throws {
-        try await HostedLogin.with { login in
+        try await PageLoginFixture.with { login in
             let tokens = try Tokens(await login.exchange(try await login.code()))
             for (method, path, json) in [
                 (.post, "/v1/me/passkeys/options", "{}"), (.patch, "/v1/me", #"{"email":"eve@example.org"}"#),

@@ -49,9 +49,9 @@ import Testing
 
     @Test("a refused verifier logs its length and its alphabet, and nothing of itself")
     func verifier() async throws {
-        try await HostedLogin.with { login in
+        try await PageLoginFixture.with { login in
             let code = try await login.code()
-            let wrong = HostedLogin.verifier.dropLast(2) + "=+"
+            let wrong = PageLoginFixture.verifier.dropLast(2) + "=+"
             _ = await login.exchange(code, ["code_verifier": String(wrong)])
             _ = await login.exchange(code, ["redirect_uri": "http://127.0.0.1/cb"])
             let found = lines(login.stage)
@@ -59,20 +59,20 @@ import Testing
             #expect(found[0].sent == "a code_verifier of 43 bytes, 2 of them outside of the alphabet")
             #expect(found[0].expected?.hasSuffix("43 to 128 characters of A-Z a-z 0-9 - . _ ~") == true)
             #expect(found[1].sent == "redirect_uri http://127.0.0.1/cb")
-            #expect(found[1].expected == HostedLogin.redirectURI)
+            #expect(found[1].expected == PageLoginFixture.redirectURI)
             #expect(found.allSatisfy { $0.client == "shop" })
-            #expect(!login.stage.log.contains { $0.contains(HostedLogin.verifier.dropLast(2)) })
+            #expect(!login.stage.log.contains { $0.contains(PageLoginFixture.verifier.dropLast(2)) })
         }
     }
 
     @Test("a refused authorization request logs its PKCE and its nonce, or the redirect URIs of the client")
     func authorization() async throws {
-        try await HostedLogin.with { login in
+        try await PageLoginFixture.with { login in
             let browser = Browser(login.stage)
-            _ = await browser.get(HostedLogin.url(["code_challenge_method": "plain"]))
-            _ = await browser.get(HostedLogin.url(["redirect_uri": "https://app.example/cb/"]))
+            _ = await browser.get(PageLoginFixture.url(["code_challenge_method": "plain"]))
+            _ = await browser.get(PageLoginFixture.url(["redirect_uri": "https://app.example/cb/"]))
             _ = await login.stage.form(
-                "/oauth/par", Browser.encoded(HostedLogin.parameters(["code_challenge": nil, "nonce": nil])))
+                "/oauth/par", Browser.encoded(PageLoginFixture.parameters(["code_challenge": nil, "nonce": nil])))
             let found = lines(login.stage)
             try #require(found.count == 3, "\(login.stage.log)")
             #expect(

@@ -179,7 +179,7 @@ import Testing
         #expect(words(schemas["OAuthError"]["properties"]["error"]) == Set(ErrorCode.allCases.map(\.rawValue)))
         // The codes of problems stand in the sources as they are.
         let sources = Repository.path("Sources")
-        var codes = reasons.union(ErrorCode.proofCodes).union(LoginRefusal.words)
+        var codes = reasons.union(ErrorCode.proofCodes).union(PhoneLogin.Refusal.words)
         for folder in ["Endpoints", "Sessions"] {
             let names = try FileManager.default.subpathsOfDirectory(atPath: "\(sources)/\(folder)")
             for name in names where name.hasSuffix(".swift") {

@@ -82,7 +82,7 @@ import Testing
         ],
         "POST /oauth/par": [form("client_assertion_type=\(assertionType)&client_assertion="), bearer],
         "GET /oauth/userinfo": [bearer, dpop], "POST /oauth/userinfo": [form("access_token="), bearer, dpop],
-        // Pages, which take cookies: `Login` has their tests.
+        // Pages, which take cookies: `PageLogin` has their tests.
         "GET /oauth/authorize": [], "POST /oauth/authorize": [], "GET /login": [], "POST /login/password": [],
         "GET /account": [], "POST /account/end": [], "GET /account/security": [], "POST /account/password": [],
         "POST /account/logins": [], "POST /account/passkeys": [], "GET /account/activity": [], "GET /reset": [],

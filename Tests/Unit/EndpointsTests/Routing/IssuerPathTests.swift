@@ -95,7 +95,7 @@ private final class ProxiedBrowser {
 
     private static let authorize =
         ProxiedBrowser.issuer + "/oauth/authorize?"
-        + Browser.encoded(HostedLogin.parameters(["redirect_uri": "https://app.example/cb", "scope": "openid"]))
+        + Browser.encoded(PageLoginFixture.parameters(["redirect_uri": "https://app.example/cb", "scope": "openid"]))
 
     @Test("login, account, logout: no address, redirect or cookie leaves the path", arguments: [true, false])
     func walk(removesPath: Bool) async throws {

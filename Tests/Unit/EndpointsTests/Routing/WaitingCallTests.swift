@@ -135,7 +135,7 @@ import Testing
             let version = try #require(
                 await stage.call(.get, "/v1/me/logins", bearer: phone.access).string("version"))
             let target = "/v1/me/logins?wait=60&version=\(version)"
-            let watch = server.endpoints.loginSessions.watch
+            let watch = server.endpoints.phoneLogins.watch
             await withTaskGroup { group in
                 for _ in 0..<2 { group.addTask { _ = await server.call(.get, target, bearer: phone.access) } }
                 while watch.waitingCount < 2 { await Task.yield() }
@@ -165,7 +165,7 @@ import Testing
                     Request(.get, target, fields: ["Authorization": "Bearer \(login.secret)"], body: []),
                     address: address)
             }
-            let watch = server.endpoints.loginSessions.watch
+            let watch = server.endpoints.phoneLogins.watch
             await withTaskGroup { group in
                 for _ in 0..<2 { group.addTask { _ = await wait("192.0.2.1") } }
                 while watch.waitingCount < 2 { await Task.yield() }

@@ -54,7 +54,8 @@ import Testing
         },
         Module("oidcc-ensure-post-request-succeeds") { party in
             let answer = await party.browser.post(
-                "/oauth/authorize", HostedLogin.parameters(party.changes()), fields: ["Sec-Fetch-Site": "cross-site"])
+                "/oauth/authorize", PageLoginFixture.parameters(party.changes()),
+                fields: ["Sec-Fetch-Site": "cross-site"])
             let next = await party.browser.get(try #require(answer.field("Location")))
             let page = try Page(await party.browser.get(try #require(next.field("Location"))))
             _ = try await party.expectTokens(try Redirect(await party.login.submit(party.browser, page)))
@@ -151,7 +152,7 @@ import Testing
             #expect(second.integer("auth_time") == first.integer("auth_time").map { $0 + 5 })
         },
         Module("oidcc-prompt-none-not-logged-in") { party in
-            let answer = try Redirect(await party.browser.get(HostedLogin.url(party.changes(["prompt": "none"]))))
+            let answer = try Redirect(await party.browser.get(PageLoginFixture.url(party.changes(["prompt": "none"]))))
             #expect(answer["error"] == "login_required" && answer["state"] == "a b&c=d" && answer["code"] == nil)
         },
         Module("oidcc-prompt-none-logged-in") { party in
@@ -184,25 +185,29 @@ import Testing
     /// What must not be followed: unknown addresses, missing types, request objects.
     static let objects: [Module] = [
         Module("oidcc-response-type-missing") { party in
-            let answer = try Redirect(await party.browser.get(HostedLogin.url(party.changes(["response_type": nil]))))
+            let answer = try Redirect(
+                await party.browser.get(PageLoginFixture.url(party.changes(["response_type": nil]))))
             #expect(answer["error"] == "invalid_request" && answer["state"] == "a b&c=d")
         },
         Module("oidcc-ensure-registered-redirect-uri") { party in
-            let url = HostedLogin.url(party.changes(["redirect_uri": "https://app.example/other"]))
+            let url = PageLoginFixture.url(party.changes(["redirect_uri": "https://app.example/other"]))
             let answer = await party.browser.get(url)
             #expect(answer.status == 400 && answer.field("Location") == nil, "a page")
         },
         Module("oidcc-ensure-request-object-with-redirect-uri") { party in
-            let answer = try Redirect(await party.browser.get(HostedLogin.url(party.changes(["request": "e30.e30."]))))
+            let answer = try Redirect(
+                await party.browser.get(PageLoginFixture.url(party.changes(["request": "e30.e30."]))))
             #expect(answer.uri == RelyingParty.redirectURI && answer["error"] == "request_not_supported")
         },
         Module("oidcc-unsigned-request-object-supported-correctly-or-rejected-as-unsupported") { party in
-            let answer = try Redirect(await party.browser.get(HostedLogin.url(party.changes(["request": "e30.e30."]))))
+            let answer = try Redirect(
+                await party.browser.get(PageLoginFixture.url(party.changes(["request": "e30.e30."]))))
             #expect(answer["error"] == "request_not_supported" && answer["state"] == "a b&c=d")
         },
         Module("oidcc-request-uri-unsigned-supported-correctly-or-rejected-as-unsupported") { party in
             let uri = "https://app.example/request.jwt"
-            let answer = try Redirect(await party.browser.get(HostedLogin.url(party.changes(["request_uri": uri]))))
+            let answer = try Redirect(
+                await party.browser.get(PageLoginFixture.url(party.changes(["request_uri": uri]))))
             #expect(answer["error"] == "request_uri_not_supported" && answer["state"] == "a b&c=d")
         },
     ]

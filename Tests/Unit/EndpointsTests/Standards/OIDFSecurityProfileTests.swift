@@ -11,7 +11,7 @@ import Testing
 struct FAPIClient {
     static let redirectURI = "https://app.example/fapi"
 
-    let login: HostedLogin
+    let login: PageLoginFixture
     let browser: Browser
     let id: String
     /// The key of the client's assertions.
@@ -20,10 +20,10 @@ struct FAPIClient {
     let device = ProvingDevice()
 
     static func with(_ body: (FAPIClient) async throws -> Void) async throws {
-        try await HostedLogin.with { login in try await body(try await FAPIClient("fapi", login)) }
+        try await PageLoginFixture.with { login in try await body(try await FAPIClient("fapi", login)) }
     }
 
-    init(_ id: String, _ login: HostedLogin) async throws {
+    init(_ id: String, _ login: PageLoginFixture) async throws {
         (self.login, self.id, browser, signer) = (login, id, Browser(login.stage), ProvingDevice())
         _ = try await login.stage.makeClient(
             #"""
@@ -50,7 +50,7 @@ struct FAPIClient {
 
     func push(_ changes: [String: String?] = [:], by device: ProvingDevice? = nil) async -> Answer {
         let own: [String: String?] = ["client_id": id, "redirect_uri": Self.redirectURI, "scope": "openid"]
-        let parameters = HostedLogin.parameters(own.merging(changes) { $1 })
+        let parameters = PageLoginFixture.parameters(own.merging(changes) { $1 })
         return await send("/oauth/par", parameters.mapValues { $0 }, device)
     }
 
@@ -76,7 +76,7 @@ struct FAPIClient {
         let code: String = try #require(answer["code"])
         let own: [String: String?] = [
             "grant_type": "authorization_code", "code": code, "client_id": id,
-            "redirect_uri": Self.redirectURI, "code_verifier": HostedLogin.verifier,
+            "redirect_uri": Self.redirectURI, "code_verifier": PageLoginFixture.verifier,
         ]
         return await send("/oauth/token", own.merging(changes) { $1 }, device)
     }
@@ -125,7 +125,7 @@ struct FAPIClient {
             let own: [String: String?] = [
                 "client_id": client.id, "redirect_uri": FAPIClient.redirectURI, "scope": "openid",
             ]
-            let answer = try Redirect(await client.browser.get(HostedLogin.url(own)))
+            let answer = try Redirect(await client.browser.get(PageLoginFixture.url(own)))
             #expect(answer["error"] == "invalid_request" && answer["code"] == nil)
         },
         Module("par-attempt-reuse-request_uri") { client in
@@ -172,7 +172,7 @@ struct FAPIClient {
         },
         Module("par-plain-pkce-rejected") { client in
             expect(
-                await client.push(["code_challenge": HostedLogin.verifier, "code_challenge_method": "plain"]),
+                await client.push(["code_challenge": PageLoginFixture.verifier, "code_challenge_method": "plain"]),
                 "invalid_request")
         },
         Module("ensure-redirect-uri-in-authorization-request") { client in

@@ -9,14 +9,14 @@ struct RelyingParty {
     static let otherURI = "https://app.example/web/other"
     static let goodbyeURI = "https://app.example/bye"
 
-    let login: HostedLogin
+    let login: PageLoginFixture
     let browser: Browser
     let secret: String
 
     var basic: String { "web:\(secret)" }
 
     static func with(_ body: (RelyingParty) async throws -> Void) async throws {
-        try await HostedLogin.with { login in
+        try await PageLoginFixture.with { login in
             let secret = try await login.stage.makeClient(
                 #"""
                 {"client_id":"web","token_endpoint_auth_method":"client_secret_basic","scope":"openid profile email",
@@ -43,7 +43,7 @@ struct RelyingParty {
 
     /// What the browser's session answers, without a page.
     func silent(_ more: [String: String?]) async throws -> Redirect {
-        try Redirect(await browser.get(HostedLogin.url(changes(more))))
+        try Redirect(await browser.get(PageLoginFixture.url(changes(more))))
     }
 
     func exchange(_ code: String, _ more: [String: String?] = [:]) async -> Answer {
@@ -76,7 +76,7 @@ struct RelyingParty {
         #expect(answer.uri == redirectURI)
         let (tokens, claims) = try await expectTokens(
             code: try #require(answer["code"]), ["redirect_uri": redirectURI])
-        #expect(claims.string("nonce") == HostedLogin.parameters(more)["nonce"])
+        #expect(claims.string("nonce") == PageLoginFixture.parameters(more)["nonce"])
         return (tokens, claims)
     }
 

@@ -25,7 +25,7 @@ import Testing
 
     @Test("a refresh answers an ID token with the claims of now and the login of before, signed as the first one")
     func refresh() async throws {
-        try await HostedLogin.with(#","id_token_signed_response_alg":"RS256""#) { login in
+        try await PageLoginFixture.with(#","id_token_signed_response_alg":"RS256""#) { login in
             let tokens = try Tokens(await login.exchange(try await login.code()))
             let first = try Self.claims(tokens.answer)
             _ = await login.stage.admin(

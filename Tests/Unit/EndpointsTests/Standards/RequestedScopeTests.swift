@@ -14,7 +14,7 @@ import Testing
             ("read admin", "read"), ("openid openid groups", "openid"),
         ])
     func authorization(requested: String, granted: String) async throws {
-        try await HostedLogin.with { login in
+        try await PageLoginFixture.with { login in
             let answer = await login.exchange(try await login.code(nil, ["scope": requested]))
             #expect(answer.status == 200 && answer.string("scope") == granted, "\(answer.text)")
             let access = try Answer.claims(of: try #require(answer.string("access_token")))
@@ -27,8 +27,8 @@ import Testing
 
     @Test("a pushed request, a device's and a backend's are treated alike; none of them gets nothing for its words")
     func otherRequests() async throws {
-        try await HostedLogin.with { login in
-            let form = HostedLogin.parameters(["scope": "openid admin"])
+        try await PageLoginFixture.with { login in
+            let form = PageLoginFixture.parameters(["scope": "openid admin"])
             let pushed = await login.stage.form("/oauth/par", Browser.encoded(form))
             let uri = try #require(pushed.string("request_uri"), "\(pushed.text)")
             let next = await Browser(login.stage).get("/oauth/authorize?client_id=shop&request_uri=\(uri)")
@@ -53,11 +53,11 @@ import Testing
 
     @Test("a client that has no scope cannot be asked for one, and none is an error that goes to the client")
     func nothingKnown() async throws {
-        try await HostedLogin.with { login in
+        try await PageLoginFixture.with { login in
             for (scope, requested) in [("", "openid"), ("read", "openid profile")] {
                 let changed = await login.stage.admin(.patch, "/admin/v1/clients/shop", #"{"scope":"\#(scope)"}"#)
                 #expect(changed.status == 200)
-                let answer = try Redirect(await Browser(login.stage).get(HostedLogin.url(["scope": requested])))
+                let answer = try Redirect(await Browser(login.stage).get(PageLoginFixture.url(["scope": requested])))
                 #expect(answer["error"] == "invalid_scope" && answer["state"] == "a b&c=d")
             }
         }

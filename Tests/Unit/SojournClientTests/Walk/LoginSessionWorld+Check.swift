@@ -69,7 +69,7 @@ extension LoginSessionWorld {
 
 extension LoginStatus {
     /// The status of a login of the server, in the words of the wire.
-    init(of login: Sessions.LoginSession) {
+    init(of login: PhoneLogin) {
         self.init(
             State(rawValue: login.state.word) ?? .error, (login.state.input?.rawValue).flatMap(Input.init),
             history: History(rawValue: login.history.rawValue) ?? .error, cause: login.cause?.rawValue)

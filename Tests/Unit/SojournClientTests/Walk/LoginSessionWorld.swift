@@ -2,7 +2,7 @@ import Cryptography
 import Sessions
 import SojournClient
 
-/// A small world in which the SDK's own `LoginSessionMachine` meets the server's own `LoginDecision`: a phone whose user acts, a
+/// A small world in which the SDK's own `LoginSessionMachine` meets the server's own `PhoneLoginPolicy`: a phone whose user acts, a
 /// second phone that has the same picture, a device that waits, and a network that loses, delays and duplicates. Every value is
 /// small, so that all histories can be walked.
 struct LoginSessionWorld: Hashable {
@@ -11,8 +11,8 @@ struct LoginSessionWorld: Hashable {
 
     /// What may happen in this world, and how often.
     struct Rules: Hashable {
-        var secondFactor: Sessions.LoginSession.SecondFactorRule?
-        var bond = LoginBond.session
+        var secondFactor: PhoneLogin.SecondFactorRule?
+        var bond = PhoneLogin.Bond.session
         var startsByHand = false
         var skipsConfirmation = false
         /// The login opens the backend of the app itself.
@@ -58,7 +58,7 @@ struct LoginSessionWorld: Hashable {
     }
 
     // The server's half.
-    var login: Sessions.LoginSession
+    var login: PhoneLogin
     var minute: Int64 = 0
     /// Every status that the login has had.
     var passed: Set<LoginStatus> = [LoginStatus(.starting)]
@@ -84,15 +84,15 @@ struct LoginSessionWorld: Hashable {
     var rules: Rules
     var violation: String?
 
-    private static let decision: LoginDecision = {
-        var rules = LoginRules()
+    private static let decision: PhoneLoginPolicy = {
+        var rules = PhoneLoginRules()
         (rules.inputLifetime, rules.collectLifetime) = (.seconds(120), .seconds(60))
-        return LoginDecision(rules)
+        return PhoneLoginPolicy(rules)
     }()
     private static let users = (0..<2).map { _ in Identifier<Sessions.User>(random: RandomSource.system) }
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
     static let phones = (0..<2).map { number in
-        LoginPhone(
+        Sessions.Phone(
             Sessions.Session(
                 id: Identifier(random: .system), userID: users[number], clientID: Client.mobileID,
                 device: Sessions.Device(id: "phone-\(number)"), startedAt: start, epoch: 1))
@@ -104,7 +104,7 @@ struct LoginSessionWorld: Hashable {
 
     init(_ rules: Rules, _ mutation: LoginSessionMutation? = nil) {
         self.rules = rules
-        login = Sessions.LoginSession(
+        login = PhoneLogin(
             id: Self.loginID, kind: .device, clientID: "tv", bond: rules.bond, secondFactor: rules.secondFactor,
             knownUsers: Self.users, startedAt: Self.start,
             inputUntil: Self.start + Self.decision.rules.inputLifetime)
@@ -341,16 +341,16 @@ struct LoginSessionWorld: Hashable {
             answers.insert(Answer(request: request, answer: .accepted(LoginStatus(of: login))))
             return
         }
-        var options = Sessions.LoginSession.ClaimOptions()
+        var options = PhoneLogin.ClaimOptions()
         (options.startsByHand, options.skipsConfirmation) = (rules.startsByHand, rules.skipsConfirmation)
-        let outcome: Sessions.LoginAnswer =
+        let outcome: PhoneLogin.Reply =
             switch act {
             case .claim: decide(.claim(.scanned, options), 0, key: request.key)
             case .start: decide(.start, 0, key: request.key)
             case .confirm: decide(.confirm(number: request.number), 0, key: request.key)
             case .prove:
                 decide(
-                    .proveFactor(LoginFactor(isValid: request.isRight, number: request.number ?? Self.number)), 0,
+                    .proveFactor(PhoneFactor(isValid: request.isRight, number: request.number ?? Self.number)), 0,
                     key: request.key)
             case .stop: decide(.stop(isReport: false), 0, key: request.key)
             }
@@ -364,9 +364,9 @@ struct LoginSessionWorld: Hashable {
     }
 
     @discardableResult
-    private mutating func decide(_ act: LoginAct, _ phone: Int?, key: UInt64?) -> Sessions.LoginAnswer {
+    private mutating func decide(_ act: PhoneLogin.Act, _ phone: Int?, key: UInt64?) -> PhoneLogin.Reply {
         let claimant = Self.phones.first { $0.sessionID == login.claim?.sessionID }
-        let call = LoginCall(
+        let call = PhoneLoginAttempt(
             act, key: key, phone: phone.map { Self.phones[$0] }, claimant: claimant, drawnNumber: Self.number)
         let outcome = Self.decision.decide(call, &login, at: now)
         passed.insert(LoginStatus(of: login))

@@ -159,14 +159,14 @@ let pinRules: [StoreRule] = [
         _ = try await first.accounts.setPIN(right, by: .evidence(evidence), in: phone, from: Fixture.admin)
         var logins: [Identifier<Session>] = []
         for _ in 0..<2 {
-            let login = try await first.services.loginSessions.openInApp(
+            let login = try await first.services.phoneLogins.openInApp(
                 clientID: "tv", by: phone, key: nil, from: Fixture.admin)
             logins.append(login.id)
         }
         let wrong = try Fixture.mac(2)
         let words = try await gather(16) { [logins] number -> String in
             do throws(ServiceError) {
-                _ = try await nodes[number % 2].services.loginSessions.proveFactor(
+                _ = try await nodes[number % 2].services.phoneLogins.proveFactor(
                     wrong, number: nil, on: logins[number / 2 % 2], by: phone, key: nil, from: Fixture.admin)
                 return "accepted"
             } catch {
@@ -181,14 +181,14 @@ let pinRules: [StoreRule] = [
         #expect(kinds.count { $0.kind == .loginFailed && $0.reason == "wrong_pin" } == 3)
         #expect(kinds.count { $0.kind == .pinLocked } == 1)
         await #expect(throws: ServiceError.login(.pinLocked)) {
-            _ = try await first.services.loginSessions.proveFactor(
+            _ = try await first.services.phoneLogins.proveFactor(
                 right, number: nil, on: logins[0], by: phone, key: nil, from: Fixture.admin)
         }
-        let approved = try await first.services.loginSessions.proveFactor(
+        let approved = try await first.services.phoneLogins.proveFactor(
             evidence, number: nil, on: logins[0], by: phone, key: nil, from: Fixture.admin)
         #expect(approved.state == .active, "a locked PIN ends no login")
         #expect(try await store.pin(of: phone.session.id)?.wrongCount == 0)
-        let again = try await first.services.loginSessions.proveFactor(
+        let again = try await first.services.phoneLogins.proveFactor(
             right, number: nil, on: logins[1], by: phone, key: nil, from: Fixture.admin)
         #expect(again.state == .active)
     },

@@ -11,9 +11,9 @@ import Testing
 
     /// A server with the confidential client `shop`, its optional PKCE and its secret.
     private func withOptional(
-        _ more: String = "", _ body: (HostedLogin, _ basic: String) async throws -> Void
+        _ more: String = "", _ body: (PageLoginFixture, _ basic: String) async throws -> Void
     ) async throws {
-        try await HostedLogin.with { login in
+        try await PageLoginFixture.with { login in
             let changed = await login.stage.admin(
                 .patch, "/admin/v1/clients/shop",
                 #"{"token_endpoint_auth_method":"client_secret_basic","pkce":"optional"\#(more)}"#)
@@ -64,19 +64,19 @@ import Testing
     func weakRequest(_ changes: [String: String?]) async throws {
         try await withOptional { login, _ in
             let all = Self.none.merging(changes) { $1 }
-            let answer = try Redirect(await Browser(login.stage).get(HostedLogin.url(all)))
+            let answer = try Redirect(await Browser(login.stage).get(PageLoginFixture.url(all)))
             #expect(answer["error"] == "invalid_request")
         }
     }
 
     @Test("PKCE is required by default, for each kind of client, and of a public one always")
     func requiredByDefault() async throws {
-        try await HostedLogin.with { login in
+        try await PageLoginFixture.with { login in
             let shop = "/admin/v1/clients/shop"
             #expect(await login.stage.admin(.get, shop).string("pkce") == "required")
             for method in ["none", "client_secret_post"] {
                 _ = await login.stage.admin(.patch, shop, #"{"token_endpoint_auth_method":"\#(method)"}"#)
-                let answer = try Redirect(await Browser(login.stage).get(HostedLogin.url(Self.none)))
+                let answer = try Redirect(await Browser(login.stage).get(PageLoginFixture.url(Self.none)))
                 #expect(answer["error"] == "invalid_request", "\(method)")
             }
             let optional = await login.stage.admin(.patch, shop, #"{"pkce":"optional"}"#)
@@ -103,7 +103,7 @@ import Testing
     func pushed() async throws {
         try await withOptional { login, basic in
             func push(_ changes: [String: String?]) async -> Answer {
-                let form = HostedLogin.parameters(Self.none.merging(changes) { $1 })
+                let form = PageLoginFixture.parameters(Self.none.merging(changes) { $1 })
                 return await login.stage.form("/oauth/par", Browser.encoded(form), basic: basic)
             }
             #expect(await push([:]).status == 201)

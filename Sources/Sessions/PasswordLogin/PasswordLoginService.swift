@@ -1,0 +1,294 @@
+internal import Cryptography
+
+/// The parameters of a login.
+public struct SessionRequest: Sendable {
+    /// The app.
+    public var clientID: String
+    /// The names by which users of the client log in with a password.
+    public var loginNames = PageRegistration.LoginNames.both
+    /// The grant by which the login comes, which the client must have unless the login continues a session; nil: it needs none.
+    public var grantType: Client.GrantType? = .login
+    /// The device; the caller has checked its id and texts.
+    public var device: Device
+    /// Whether the request names the device. If not, the server has made up its id.
+    public var isDeviceNamed = true
+    /// How the app will guard the refresh token; nil: the request does not say.
+    public var namedMode: AuthenticationMode?
+    /// The session that the app still has on the device. If it is one of the user, it goes on; see `SessionOpening`.
+    public var continuedSession: Identifier<Session>?
+    /// The scope of the access tokens; nil: all that the client can be granted.
+    public var scope: Scope?
+    /// The thumbprint of the key that the session is bound to: proved in this request, or named by an admin.
+    public var keyThumbprint: String?
+    /// The valid proof of possession of that key, if the request has one.
+    public var proof: ProofOfPossession? { didSet { keyThumbprint = proof?.keyThumbprint } }
+    /// The APIs that the access tokens of the session can be for; none: the server's own audience, and later those of the
+    /// client.
+    public var resources: [String] = []
+    /// The key by which the device can resume the session without a token, if it has one.
+    public var deviceKey: DeviceKey?
+    /// The key that signs only while the user is there, if the device has one.
+    public var presenceKey: DeviceKey?
+    /// The refresh token of the identity provider, if the login brings one.
+    public var providerRefreshToken: String?
+    /// The `Idempotency-Key` of the request, if it has one.
+    public var idempotencyKey: String?
+    /// The provider's refresh token as it is kept.
+    var providerGrant: ProviderGrant?
+
+    /// A login on `device`.
+    public init(
+        clientID: String, device: Device, authenticationMode: AuthenticationMode? = nil, scope: Scope? = nil,
+        proof: ProofOfPossession? = nil
+    ) {
+        self.clientID = clientID
+        self.device = device
+        namedMode = authenticationMode
+        self.scope = scope
+        self.proof = proof
+        keyThumbprint = proof?.keyThumbprint
+    }
+}
+
+extension SessionRequest {
+    /// The mode of a new session: the named one, or `NO`.
+    public var authenticationMode: AuthenticationMode {
+        get { namedMode ?? .no }
+        set { namedMode = newValue }
+    }
+}
+
+extension DeviceKey {
+    /// The error if a session in `mode` cannot have this presence key; nil if it can. The key must differ from the device key,
+    /// because a key that resumes silently proves no presence.
+    func presenceKeyProblem(in mode: AuthenticationMode, besideDeviceKey deviceKey: String?) -> ServiceError? {
+        guard mode == .biometric else {
+            return .invalid(member: "presence_key", detail: "is for the authentication_mode BIOMETRIC")
+        }
+        return text == deviceKey ? .invalid(member: "presence_key", detail: "must be another key than device_key") : nil
+    }
+}
+
+/// Starts sessions: by a password, or for a user that a backend has authenticated.
+public final class PasswordLoginService: UseCase {
+    let context: ServiceContext
+    let signer: TokenSigner
+    private let passwords: PasswordVerifier
+    private let providerChecks: ProviderCheckService
+
+    init(
+        _ context: ServiceContext, _ signer: TokenSigner, _ passwords: PasswordVerifier,
+        _ providerChecks: ProviderCheckService
+    ) {
+        self.context = context
+        self.signer = signer
+        self.passwords = passwords
+        self.providerChecks = providerChecks
+    }
+
+    /// Logs in with a password. An unknown user and a wrong password get one answer, equally slow; that logins are disabled is
+    /// disclosed only after the right password.
+    public func logIn(
+        _ request: SessionRequest, username: String, password: String, from origin: Origin
+    ) async throws(ServiceError) -> TokenGrant {
+        let user = try await user(
+            named: username, by: request.loginNames, password: password, on: request.device, for: request.clientID,
+            from: origin)
+        return try await logIn(request, as: user, from: origin)
+    }
+
+    /// The user with that name and password, for a login by one of those names on that device in that client: the first half of a login.
+    public func user(
+        named username: String, by names: PageRegistration.LoginNames, password: String, on device: Device,
+        for clientID: String, from origin: Origin
+    ) async throws(ServiceError) -> User {
+        try await passwords.user(
+            PasswordAttempt(
+                account: .named(username, names), password: password, deviceID: device.id, clientID: clientID),
+            from: origin)
+    }
+
+    /// Starts the session, unless the password was changed meanwhile: the second half of a login.
+    public func logIn(
+        _ request: SessionRequest, as user: User, from origin: Origin
+    ) async throws(ServiceError) -> TokenGrant {
+        try await start(
+            request, userID: user.id, by: .password, provedBy: .password(hash: user.passwordHash),
+            authenticationMethods: ["pwd"], from: origin)
+    }
+
+    /// Starts a session for a user that a backend has authenticated. It is a login, so that disabled logins prevent it.
+    public func mintSession(
+        _ request: SessionRequest, for reference: UserReference, from origin: Origin
+    ) async throws(ServiceError) -> TokenGrant {
+        guard
+            let user = try await inStore({ () async throws(StoreError) in try await store.user(reference) })
+        else { throw .notFound("user") }
+        var minted = request
+        minted.grantType = nil
+        return try await start(minted, userID: user.id, by: nil, provedBy: nil, authenticationMethods: [], from: origin)
+    }
+
+    /// Starts a session, and ends the one that it replaces on the same device.
+    private func start(
+        _ request: SessionRequest, userID: Identifier<User>, by method: Client.LoginMethod?,
+        provedBy proof: PresenceProof?, authenticationMethods: [String], from origin: Origin
+    ) async throws(ServiceError) -> TokenGrant {
+        let now = context.clock.now
+        let start = try starting(
+            request, by: method, authenticationMethods: authenticationMethods, from: origin, at: now)
+        let outcome = try await inStore { () async throws(StoreError) in
+            try await store.openSession(userID: userID, clientID: request.clientID, deviceID: request.device.id) {
+                opening -> Result<TokenGrant.Entitlement, ServiceError> in
+                if let refusal = proof?.refusal(for: opening.user) { return .failure(refusal) }
+                return start(&opening)
+            }
+        }
+        guard let outcome else { throw .invalidCredentials }
+        return try await signer.grant(try outcome.get(), at: now)
+    }
+
+    /// The part of a transaction that starts a session for an authenticated user.
+    func starting(
+        _ request: SessionRequest, by method: Client.LoginMethod?, authenticationMethods: [String],
+        from origin: Origin, at now: Instant
+    ) throws(ServiceError) -> @Sendable (inout SessionOpening) -> Result<TokenGrant.Entitlement, ServiceError> {
+        // A client that was answered 503 meanwhile must not lose the session of its next attempt to this one.
+        if Task.isCancelled { throw .overloaded }
+        let id = Identifier<Session>(random: context.random)
+        let resources = context.resourceRequirement(for: request.resources)
+        let check = request.providerGrant.map { providerChecks.firstCheck($0, of: id, at: now) }
+        let continuedCheck = request.providerGrant.flatMap { grant in
+            request.continuedSession.map { providerChecks.firstCheck(grant, of: $0, at: now) }
+        }
+        let policy = context.policy
+        return { opening in
+            let outcome = opening.start(
+                request, for: resources, by: policy, id: id, by: method, authenticationMethods: authenticationMethods,
+                from: origin, now: now)
+            opening.providerCheck = opening.continued == nil ? check : continuedCheck
+            return outcome
+        }
+    }
+}
+
+extension SessionRequest {
+    /// How long after a login the same request gets the same session.
+    static let retryWindow = Duration.seconds(600)
+
+    /// A short hash of the `Idempotency-Key` with the ID token, whose holder must not learn of the session without the key.
+    func requestKey(with token: OneTimeToken?) -> UInt64? {
+        idempotencyKey.map { RefreshAttempt.shortHash("login \($0) \(token.map { Hex.encode($0.digest) } ?? "")") }
+    }
+}
+
+extension SessionOpening {
+    /// Whether `previous` is the session that an earlier attempt of this login began: the answer was lost, because nothing
+    /// has come of it yet. The same session then goes on, so that neither it nor an ID token is used up by the retry.
+    private func isBegun(_ previous: Session, by session: Session, at now: Instant) -> Bool {
+        guard let key = session.childRequestKey, key == previous.childRequestKey else { return false }
+        let record = SessionRecord(session: previous, user: user, client: client, settings: settings)
+        return previous.parent == 0 && previous.child == session.child && previous.childConfirmedAt == nil
+            && now - previous.startedAt < SessionRequest.retryWindow
+            && RefreshPolicy.ofSettingsAlone.ending(of: record, at: now) == nil
+            && previous.authenticationMode == session.authenticationMode && previous.scope == session.scope
+            && previous.resources == session.resources && previous.keyThumbprint == session.keyThumbprint
+            && previous.deviceKey == session.deviceKey && previous.presence.key == session.presence.key
+            && previous.authenticatedAt == previous.startedAt
+    }
+
+    /// The error in the keys of a login; nil if there is none.
+    private func keyProblem(in request: inout SessionRequest, of client: Client) -> ServiceError? {
+        if request.deviceKey != nil, !client.grantTypes.contains(.jwtBearer) {
+            return .invalid(member: "device_key", detail: "is not for this client: its grants have no jwt-bearer")
+        }
+        // Installed apps go on logging in when an admin switches staying logged in off: the answer says that nothing renews.
+        if !client.staysLoggedIn { request.deviceKey = nil }
+        return request.presenceKey?.presenceKeyProblem(
+            in: request.authenticationMode, besideDeviceKey: request.deviceKey?.text)
+    }
+
+    /// An authentication before the session starts.
+    struct Authentication {
+        /// When the user authenticated.
+        let at: Instant
+        /// Whether it was for this login, and not for an earlier one that the session of a browser has answered for.
+        let isOfThisLogin: Bool
+        /// When a new session counts as started.
+        let sessionStart: Instant
+        /// The epoch of the settings then.
+        let epoch: Int64
+    }
+
+    /// Sets the new session if the client and the user's switches allow it.
+    ///
+    /// - Parameters:
+    ///   - method: how the user authenticated; nil: not at all, because an admin vouches for the user.
+    ///   - authenticated: the authentication, if it was before; nil: now.
+    mutating func start(
+        _ request: SessionRequest, for resources: ResourceRequirement, by policy: RefreshPolicy,
+        id: Identifier<Session>, by method: Client.LoginMethod?, authenticationMethods: [String],
+        from origin: Origin, now: Instant, authenticated: Authentication? = nil
+    ) -> Result<TokenGrant.Entitlement, ServiceError> {
+        let requestKey = request.requestKey(with: token)
+        if isReplay, requestKey == nil || requestKey != previous?.childRequestKey {
+            return .failure(replayError)
+        }
+        guard let client else { return .failure(.invalidClient) }
+        if let refusal = method.flatMap(client.refusal(of:)) { return .failure(refusal) }
+        let audience: [String]
+        do throws(ServiceError) { audience = try resources.audience(for: client) } catch { return .failure(error) }
+        var request = request
+        if let problem = keyProblem(in: &request, of: client) { return .failure(problem) }
+        guard request.authenticationMode.suits(user, hasIdentity: isByIdentity) else {
+            return .failure(
+                .invalid(member: "authentication_mode", detail: "PASSWORD is not for a user without a password"))
+        }
+        guard client.grantTypes.contains(.refreshToken) || request.deviceKey != nil || !client.staysLoggedIn else {
+            return .failure(.unauthorizedClient)
+        }
+        let scope = request.scope ?? client.scope
+        guard client.scope.contains(scope) else { return .failure(.invalidScope) }
+        if client.dpop == .required, request.keyThumbprint == nil { return .failure(.proofMissing) }
+        if let refusal = user.loginRefusal {
+            events.append(
+                AuditEvent(
+                    .loginRefused, at: now, by: origin, userID: user.id, clientID: client.id,
+                    deviceID: request.device.id, deviceName: request.device.label, reason: refusal.rawValue))
+            return .failure(.loginRefused(refusal))
+        }
+        do throws(ServiceError) { try request.proof?.use() } catch { return .failure(error) }
+        let shown = proof(of: method, authenticated, now)
+        if let entitlement = continueSession(
+            request, requestKey, showing: shown, at: authenticated?.at ?? now, for: resources, of: client, by: policy,
+            origin, now)
+        {
+            return .success(entitlement)
+        }
+        if let refusal = client.refusal(of: request.grantType) { return .failure(refusal) }
+        let session = Session(
+            id: id, userID: user.id, clientID: client.id, device: request.device,
+            authenticationMode: request.authenticationMode, scope: scope,
+            resources: request.resources.isEmpty ? [] : audience, authenticationMethods: authenticationMethods,
+            keyThumbprint: request.keyThumbprint,
+            deviceKey: request.deviceKey?.text, startedAt: authenticated?.sessionStart ?? now,
+            epoch: authenticated?.epoch ?? settings.epoch, childAnsweredAt: now, childRequestKey: requestKey,
+            presence: UserPresence(key: request.presenceKey?.text, identityAt: isByIdentity ? now : nil),
+            confirmation: request.providerGrant.map { ProviderConfirmation(provider: $0.provider, at: now) })
+        if let previous, isBegun(previous, by: session, at: now) {
+            return .success(
+                TokenGrant.Entitlement(
+                    session: previous, user: user, client: client, settings: settings, scope: scope,
+                    audience: audience))
+        }
+        if isReplay { return .failure(replayError) }
+        if let previous {
+            events.append(.ended(previous, .replaced, at: now, by: origin))
+        }
+        events.append(AuditEvent(.sessionStarted, at: now, by: origin, session: session))
+        self.session = session
+        return .success(
+            TokenGrant.Entitlement(
+                session: session, user: user, client: client, settings: settings, scope: scope, audience: audience))
+    }
+}

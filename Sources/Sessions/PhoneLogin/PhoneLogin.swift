@@ -1,0 +1,352 @@
+/// One attempt to log in on a device with the help of a phone, from the request to the end of what came of it: a row of the
+/// table `logins`. Its id is also that of the session which it starts.
+///
+/// `PhoneLoginPolicy` alone changes the fields that are variable.
+public struct PhoneLogin: Hashable, Sendable, Identifiable {
+    /// The way of a login.
+    public enum Kind: String, CaseIterable, Sendable {
+        /// A browser on the login page.
+        case authorize
+        /// A device without a browser (RFC 8628).
+        case device
+        /// A request of a backend, which is pushed to the phone (OpenID Connect CIBA).
+        case backchannel
+        /// The phone's own app, for a web session at its backend.
+        case app
+        /// A phone without an account here, which an invitation gives one. The session is the phone's own.
+        case enrolment
+
+        /// The grant by which the device gets its session; nil: it needs none.
+        var grantType: Client.GrantType? {
+            switch self {
+            case .authorize: .authorizationCode
+            case .device, .app: .deviceCode
+            case .backchannel: .backchannel
+            case .enrolment: nil
+            }
+        }
+
+        /// Whether the client gets an ID token of the session, if its scope has `openid`.
+        public var bringsIDToken: Bool { grantType != nil }
+    }
+
+    /// How a phone got to know of the login.
+    public enum Arrival: String, CaseIterable, Sendable {
+        /// It scanned the picture in its app.
+        case scanned
+        /// It followed a link on the phone itself, where the browser waits.
+        case linked
+        /// It was pushed to the phone.
+        case pushed
+        /// The user typed the code of the device.
+        case typed
+        /// It began in the app itself.
+        case inApp = "in_app"
+
+        /// Whether the user has to type the number that the other device shows. A link leads to the same device, and a typed
+        /// code was read from the other device already.
+        public var needsNumber: Bool { self == .scanned || self == .pushed }
+    }
+
+    /// Whether the user has to prove presence beside the confirmation.
+    public enum SecondFactorRule: String, CaseIterable, Sendable {
+        case required
+        case notRequired = "not_required"
+    }
+
+    /// The phone that has claimed a login.
+    public struct Claim: Hashable, Sendable {
+        /// The session of the phone.
+        public var sessionID: Identifier<Session>
+        /// The user of that session. The account of the login is `PhoneLogin.userID`, which only the user's act sets.
+        public let userID: Identifier<User>
+        /// The client of that session.
+        public let clientID: String
+        /// The installation of the app. Another account of it may take over the claim.
+        public let deviceID: String
+        /// How the phone got to know of the login.
+        public let arrival: Arrival
+        /// What the app wants.
+        public let options: ClaimOptions
+        /// SHA-256 of the secret of a phone that enrols, because it has no session yet; nil: the phone has one.
+        public var secretHash: [UInt8]?
+
+        /// The claim of `phone`.
+        public init(_ phone: Phone, _ arrival: Arrival, _ options: ClaimOptions) {
+            self.init(
+                sessionID: phone.sessionID, userID: phone.userID, clientID: phone.clientID, deviceID: phone.deviceID,
+                arrival: arrival, options: options)
+            secretHash = phone.secretHash
+        }
+
+        /// Whether `phone` has made this claim.
+        public func isOf(_ phone: Phone) -> Bool {
+            sessionID == phone.sessionID && secretHash == phone.secretHash
+        }
+
+        /// Whether `phone` is the installation that has made this claim, with the same account. A later login of it has another
+        /// session.
+        func isOfInstallation(_ phone: Phone) -> Bool {
+            isOf(phone) || userID == phone.userID && clientID == phone.clientID && deviceID == phone.deviceID
+        }
+
+        /// A claim from its stored values.
+        public init(
+            sessionID: Identifier<Session>, userID: Identifier<User>, clientID: String, deviceID: String,
+            arrival: Arrival, options: ClaimOptions
+        ) {
+            self.sessionID = sessionID
+            self.userID = userID
+            self.clientID = clientID
+            self.deviceID = deviceID
+            self.arrival = arrival
+            self.options = options
+        }
+    }
+
+    /// What the app of the phone wants of a login.
+    public struct ClaimOptions: Hashable, Sendable {
+        /// Whether the app says when the user can act.
+        public var startsByHand = false
+        /// Whether the confirmation is left out if a second factor follows anyway.
+        public var skipsConfirmation = false
+        /// Whether the app demands a second factor of its own accord. It cannot refuse one.
+        public var demandsSecondFactor = false
+
+        /// No wishes.
+        public init() {}
+    }
+
+    /// What the client has asked for, and how the login is found.
+    public struct Request: Hashable, Sendable {
+        /// The scope; nil: all that the client can be granted.
+        public var scope: Scope?
+        /// The APIs of the tokens (RFC 8707).
+        public var resources: [String] = []
+        /// What the user sees before the approval: a JSON object of a confidential client or an admin, at most `infoLengthMax`
+        /// bytes, or a JSON string of a public client, with a plain text of `quoteLengthMax` scalars at most.
+        public var announceInfo: String?
+        /// What the user sees after the login, likewise.
+        public var sessionInfo: String?
+        /// The network address of the device.
+        public var remoteAddress: String?
+        /// The `User-Agent` of the device.
+        public var userAgent: String?
+        /// The epoch of the settings: a "revoke all" cancels the login.
+        public var epoch: Int64 = 0
+        /// The random bytes in the codes; nil: it has none.
+        public var handle: [UInt8]?
+        /// The letters that the user can type; nil: none.
+        public var userCode: String?
+        /// SHA-256 of the secret with which the device asks for the result; nil: it has none.
+        public var pollHash: [UInt8]?
+        /// The key that the device has proved to have. It alone comes for the session; nil: it has proved none.
+        public var keyThumbprint: String?
+        /// Where the phone leads the user after an approval by a link: a redirect URI of the client; nil: there is no link.
+        public var returnURI: String?
+        /// The authorization request that the login answers; nil for logins that begin elsewhere than on the page.
+        public var authorization: AuthorizationRequest?
+        /// The account that an enrolment makes, or to which it adds a device; nil for every other kind.
+        public var invitation: Invitation?
+        /// What a backend asks of one user; nil for every kind but `backchannel`.
+        public var backchannel: BackchannelRequest?
+
+        /// The longest `announceInfo` or `sessionInfo`, in bytes.
+        public static let infoLengthMax = 2048
+        /// The longest text of a public client, which anyone can have written, in Unicode scalars.
+        public static let quoteLengthMax = 200
+
+        /// A request for all that the client can be granted.
+        public init() {}
+    }
+
+    /// The answer to an act that changed the row, for a retry with the same `Idempotency-Key`.
+    public struct AnsweredAct: Hashable, Sendable {
+        /// A short hash of the key, of the act and of its session.
+        public let key: UInt64
+        /// The answer.
+        public let answer: PhoneLogin.Reply
+
+        /// The answer to the act with that key.
+        public init(key: UInt64, answer: PhoneLogin.Reply) {
+            self.key = key
+            self.answer = answer
+        }
+    }
+
+    /// What a login is found by.
+    public enum Key: Hashable, Sendable {
+        case id(Identifier<Session>)
+        /// The random bytes in the codes, as long as the login is not over.
+        case handle([UInt8])
+        /// The letters that the user types, as long as the login is not over.
+        case userCode(String)
+        /// A session that it has let in: its own, or one that the session of its browser answered.
+        case session(Identifier<Session>)
+        /// The hash of the secret of the device.
+        case poll(hash: [UInt8])
+    }
+
+    /// The largest number of `answered` acts. The oldest is forgotten first.
+    public static let answeredMax = 16
+
+    /// 16 random bytes.
+    public let id: Identifier<Session>
+    /// The way of the login.
+    public let kind: Kind
+    /// The client that wants a session.
+    public let clientID: String
+    /// How long the session depends on the phone.
+    public let bond: PhoneLogin.Bond
+    /// The rule that the client has set for this login; nil: that of the phone's session.
+    public let secondFactor: SecondFactorRule?
+    /// SHA-256 of the flow cookie of the browser; nil: there is no browser.
+    public let browser: [UInt8]?
+    /// The users that let the device in before by phone, as it has proved. For every other user it is unknown, and takes a
+    /// second factor.
+    public let knownUsers: [Identifier<User>]
+    /// What the client has asked for.
+    public let request: Request
+    /// When it was requested.
+    public let startedAt: Instant
+    /// The session of the browser that has collected it; nil: none has.
+    public var browserSession: Identifier<Session>?
+
+    /// The state.
+    public var state = PhoneLogin.State.starting
+    /// What has come of it.
+    public var history = PhoneLogin.History.fail
+    /// Why it ended; nil before the end and for a login of one act that succeeded.
+    public var cause: PhoneLogin.Cause?
+    /// The phone; nil before one has claimed it.
+    public var claim: Claim?
+    /// The number on the other device, 10 to 99; nil before the phone is ready, and where none is needed.
+    public var number: Int?
+    /// The account; nil before the user has chosen it by an act. It never changes.
+    public var userID: Identifier<User>?
+    /// The number of wrong second factors.
+    public var wrongFactors = 0
+    /// When the input was complete.
+    public var authenticatedAt: Instant?
+    /// When the phone last answered after the login.
+    public var answeredAt: Instant?
+    /// From when the time-out for the input ends it.
+    public var inputUntil: Instant
+    /// From when the session can no longer be collected; nil before `active`.
+    public var collectUntil: Instant?
+    /// When it reached a final state.
+    public var endedAt: Instant?
+    /// When its client is to be told of the result next; nil: never, or no more.
+    public var pingAt: Instant?
+    /// How often its client has been told, or tried to be.
+    public var pingTries = 0
+    /// The acts that changed it, the latest one last.
+    public var answered: [AnsweredAct] = []
+
+    /// A login that was just requested.
+    ///
+    /// - Parameter inputUntil: from when the time-out for the input ends it.
+    public init(
+        id: Identifier<Session>, kind: Kind, clientID: String, bond: PhoneLogin.Bond = .session,
+        secondFactor: SecondFactorRule? = nil, browser: [UInt8]? = nil, knownUsers: [Identifier<User>] = [],
+        request: Request = Request(), startedAt: Instant, inputUntil: Instant
+    ) {
+        self.id = id
+        self.kind = kind
+        self.clientID = clientID
+        self.bond = bond
+        self.secondFactor = secondFactor
+        self.browser = browser
+        self.knownUsers = knownUsers
+        self.request = request
+        self.startedAt = startedAt
+        self.inputUntil = inputUntil
+    }
+
+    /// The authentication method of a session that a phone has let in. It is never that of the phone's own login.
+    public static let authenticationMethod = "phone"
+
+    /// When time may change it next; nil: only its phone may. The clean-up looks at it then.
+    public var dueAt: Instant? {
+        if state.isFinal { return nil }
+        if state.awaitsInput { return inputUntil }
+        if history == .fail { return collectUntil }
+        return bond.interval.map { (answeredAt ?? startedAt) + $0 }
+    }
+
+    /// Whether the user has to type the number that the other device shows. An invitation has no other device.
+    public var needsNumber: Bool { kind != .enrolment && claim?.arrival.needsNumber == true }
+
+    /// The number of second factors that may still be wrong.
+    public var attemptsLeft: Int { max(PhoneLoginRules().factorAttempts - wrongFactors, 0) }
+
+    /// Whether the device is known to that user: a phone of the user has let it in before.
+    public func isKnown(to userID: Identifier<User>?) -> Bool { userID.map(knownUsers.contains) ?? false }
+
+    /// Whether a session that it has let in lives, as far as the login knows, and depends on the phone.
+    public var isLoggedIn: Bool { state == .active && history == .loggedIn }
+
+    /// Whether the session of its browser may answer for it: it has succeeded, and is not over.
+    public var hasLetIn: Bool { isLoggedIn || history == .loggedInOneShot }
+
+    /// Lets a session that it has let in depend on its phone, and do less for a day from the approval on.
+    public func bind(_ session: inout Session) {
+        session.phoneID = isLoggedIn ? claim?.sessionID : nil
+        session.probationUntil = (authenticatedAt ?? startedAt) + PhoneLoginRules.probation
+    }
+}
+
+/// The durations and bounds of logins with a phone.
+public struct PhoneLoginRules: Hashable, Sendable {
+    /// How long a login awaits a phone, and then, from the claim on, the user.
+    public var inputLifetime = Duration.seconds(180)
+    /// How long the session can be collected after the approval.
+    public var collectLifetime = Duration.seconds(60)
+    /// How long the session can be collected in the phone's own app, where no device waits.
+    public var nonceLifetime = Duration.seconds(30)
+    /// How long after that a retry of the collection gets the session again.
+    public var retryWindow = Duration.seconds(30)
+    /// How long a phone that has claimed an invitation has for the enrolment.
+    public var enrolmentLifetime = Duration.seconds(600)
+    /// How long after an enrolment a retry of its last act gets the tokens again.
+    public var enrolmentRetryWindow = Duration.seconds(600)
+    /// The largest number of invitations that wait for a phone. Further ones are refused.
+    public var invitationsMax = 20_000
+    /// The number of wrong second factors that ends a login.
+    public var factorAttempts = 3
+    /// The largest number of logins that wait for a phone. Further ones are refused.
+    public var pendingMax = 20_000
+    /// How long a session that a phone has let in may do less than others.
+    public static let probation = Duration.seconds(86_400)
+
+    /// The default rules.
+    public init() {}
+}
+
+extension PhoneLogin {
+    /// A login in the phone's own app. Its phone is known from the start, and `start` follows at once.
+    public static func inApp(
+        id: Identifier<Session>, clientID: String, phone: Phone, request: Request = Request(), rules: PhoneLoginRules,
+        at now: Instant
+    ) -> PhoneLogin {
+        var login = PhoneLogin(
+            id: id, kind: .app, clientID: clientID, request: request, startedAt: now,
+            inputUntil: now + rules.inputLifetime)
+        login.claim = Claim(phone, .inApp, ClaimOptions())
+        return login
+    }
+
+    /// Keeps the answer to an act, so that a retry gets it again.
+    mutating func remember(_ answer: PhoneLogin.Reply, for key: UInt64) {
+        answered.append(AnsweredAct(key: key, answer: answer))
+        if answered.count > Self.answeredMax { answered.removeFirst() }
+    }
+
+    /// Records that the phone has answered, in steps, so that a phone that answers all the time costs few writes.
+    mutating func noteAnswer(at now: Instant) {
+        guard isLoggedIn, case .ping(let interval) = bond, let answeredAt, now - answeredAt >= interval / 4 else {
+            return
+        }
+        self.answeredAt = now
+    }
+}
