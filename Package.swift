@@ -157,7 +157,7 @@ let package = Package(
             name: "Transfer", dependencies: ["JSON", "Cryptography", "Sessions", "WebAuthn"], swiftSettings: strict),
         // Row 5: what is sent to other programs
         .target(
-            name: "Notifications",
+            name: "Deliveries",
             dependencies: [
                 "Calendar", "JSON", "Cryptography", "Telemetry", "HTTP", "HTTPClient", "Sessions", "Geolocation",
                 "Endpoints", "Locks", "Sockets",
@@ -167,7 +167,7 @@ let package = Package(
             name: "Configuration",
             dependencies: [
                 "JSON", "Cryptography", "Telemetry", "HTTP", "HTTPClient", "Sockets", "Sessions", "Federation",
-                "Endpoints", "Notifications",
+                "Endpoints", "Deliveries",
             ], swiftSettings: strict),
         // Row 7: wiring
         .target(
@@ -175,7 +175,7 @@ let package = Package(
             dependencies: [
                 "Calendar", "Cryptography", "Telemetry", "HTTP", "HTTPClient", "EventLoops", "Sockets", "TLS",
                 "HTTPServer", "Sessions", "Federation", "Geolocation", "Endpoints", "SQLiteStore", "PostgresStore",
-                "Notifications", "Configuration", "Locks",
+                "Deliveries", "Configuration", "Locks",
             ], swiftSettings: strict),
         // Row 8: diagnosis of what is wired
         .target(
@@ -188,7 +188,7 @@ let package = Package(
         .executableTarget(
             name: "sojourn",
             dependencies: [
-                "CLinux", "Calendar", "JSON", "Transfer", "Configuration", "Notifications", "Doctor", "Server",
+                "CLinux", "Calendar", "JSON", "Transfer", "Configuration", "Deliveries", "Doctor", "Server",
                 "Endpoints", "Sessions",
                 "SQLiteStore", "PostgresStore",
                 "StoreFoundation", "HTTP",
@@ -260,16 +260,16 @@ let package = Package(
         + tests(
             "ReferenceTests", "unit",
             [
-                "sojourn", "Server", "Configuration", "Notifications", "Endpoints", "Federation", "HTTPServer",
+                "sojourn", "Server", "Configuration", "Deliveries", "Endpoints", "Federation", "HTTPServer",
                 "HTTPClient", "EventLoops", "Sessions", "JSON", "Telemetry", "Repository",
             ])
         + tests(
             "ConfigurationTests", "unit",
             [
-                "Configuration", "Notifications", "Federation", "HTTPClient", "Sessions", "Cryptography", "JSON",
+                "Configuration", "Deliveries", "Federation", "HTTPClient", "Sessions", "Cryptography", "JSON",
                 "Telemetry", "Repository", "WebAuthn",
             ])
-        + tests("NotificationsTests", "unit", ["Notifications"])
+        + tests("DeliveriesTests", "unit", ["Deliveries"])
         // Tests of the stores
         + tests(
             "SQLiteStoreTests", "stores",
@@ -293,7 +293,7 @@ let package = Package(
         + tests(
             "ServerTests", "system",
             [
-                "sojourn", "Transfer", "Configuration", "Notifications", "Doctor", "Server", "Endpoints", "Federation",
+                "sojourn", "Transfer", "Configuration", "Deliveries", "Doctor", "Server", "Endpoints", "Federation",
                 "Geolocation",
                 "HTTPClient", "HostileServer",
                 "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "JSON", "HTTP", "HTTPConformance", "HTTPServer",

@@ -3,7 +3,7 @@ public import Endpoints
 public import Federation
 public import HTTP
 public import HTTPClient
-public import Notifications
+public import Deliveries
 public import Sessions
 public import Sockets
 public import Telemetry

@@ -1,6 +1,6 @@
 internal import HTTPClient
 internal import JSON
-internal import Notifications
+internal import Deliveries
 internal import Sessions
 
 /// An entry of `webhooks`.

@@ -32,7 +32,7 @@ struct ClosedDatabaseCheck {
         if missing.isEmpty {
             let (settings, clients, keys) = try database.contents()
             findings += contents.findings(settings, clients, keys, newest: newest)
-            return findings + contents.webhooks(try database.webhooks())
+            return findings + contents.webhooks(try database.deliveries())
         }
         return findings + [contents.clock(newest)].compactMap { $0 }
     }

@@ -59,7 +59,7 @@ struct ContentsCheck {
     }
 
     /// The progress of each webhook.
-    func webhooks(_ progress: [String: WebhookProgress]) -> [Finding] {
+    func webhooks(_ progress: [String: DeliveryProgress]) -> [Finding] {
         configuration.webhooks.compactMap { webhook in
             progress[webhook.name].map { progress in
                 Self.webhook(
@@ -69,9 +69,9 @@ struct ContentsCheck {
     }
 
     /// The progress of each client's logout tokens.
-    private func logouts(_ progress: [String: WebhookProgress]) -> [Finding] {
+    private func logouts(_ progress: [String: DeliveryProgress]) -> [Finding] {
         progress.sorted { $0.key < $1.key }.compactMap { name, progress in
-            WebhookProgress.clientID(ofLogouts: name).map { client in
+            DeliveryProgress.clientID(ofLogouts: name).map { client in
                 Self.logouts(
                     of: client, failingSeconds: progress.failingSince.map { now - $0.secondsSinceEpoch } ?? 0)
             }
@@ -79,9 +79,9 @@ struct ContentsCheck {
     }
 
     /// The progress of each stream of security events.
-    private func streams(_ progress: [String: WebhookProgress]) -> [Finding] {
+    private func streams(_ progress: [String: DeliveryProgress]) -> [Finding] {
         progress.sorted { $0.key < $1.key }.compactMap { name, progress in
-            WebhookProgress.streamID(of: name).map { id in
+            DeliveryProgress.streamID(of: name).map { id in
                 Self.stream(id, failingSeconds: progress.failingSince.map { now - $0.secondsSinceEpoch } ?? 0)
             }
         }

@@ -28,7 +28,7 @@ struct PostgresCheck {
             return findings + [contents.clock(report.lastAppliedAt)].compactMap { $0 }
         }
         findings += contents.findings(held.settings, held.clients, held.keys, newest: report.lastAppliedAt)
-        return findings + contents.webhooks(held.webhooks)
+        return findings + contents.webhooks(held.deliveries)
     }
 
     /// The remedy for a database with rows that contradict each other.

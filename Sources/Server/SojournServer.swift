@@ -4,7 +4,7 @@ internal import EventLoops
 internal import Federation
 internal import HTTP
 internal import HTTPServer
-internal import Notifications
+internal import Deliveries
 internal import SQLiteStore
 public import Sessions
 public import Sockets
@@ -81,7 +81,7 @@ public actor SojournServer {
             let addresses = try listen(engine, reloaders)
             let application = try await openApplication(issuer: addresses.public)
             application.show(engine, waitingChanges: { [database = application.database] in database.waitingChanges })
-            let webhooks: [Webhook]
+            let webhooks: [Delivery]
             let geoDatabase: GeoDatabaseFile?
             let clocks: ClockComparison?
             let endpoints: Endpoints
@@ -104,13 +104,13 @@ public actor SojournServer {
                 await application.close()
                 throw error
             }
-            let logouts = application.logoutDeliveries(surroundings)
-            let streams = application.eventStreamDeliveries(configuration.server.privateReceivers, surroundings)
-            let pings = application.backchannelPings(surroundings)
+            let clientDeliveries = application.clientDeliveries(configuration.server.privateReceivers, surroundings)
+            let ends = EndRecorder(context: application.context, logger: surroundings.logger)
+            let notices = application.backchannelNotices(surroundings)
             let upkeep = Maintenance(
                 context: application.context, logger: surroundings.logger, clockFile: application.clockFile,
-                clockComparison: clocks, cleanUp: configuration.cleanUp, webhooks: webhooks, logouts: logouts,
-                streams: streams)
+                clockComparison: clocks, cleanUp: configuration.cleanUp, webhooks: webhooks,
+                clientDeliveries: clientDeliveries)
             let rechecks = application.rechecks(surroundings.logger)
             running = Running(
                 application: application, engine: engine, loops: loops, reloaders: reloaders,
@@ -118,9 +118,9 @@ public actor SojournServer {
                     await withDiscardingTaskGroup { group in
                         group.addTask { await upkeep.run() }
                         group.addTask { await upkeep.watchLogins(of: endpoints.phoneLogins) }
-                        group.addTask { await logouts.run() }
-                        group.addTask { await streams.run() }
-                        group.addTask { await pings.run() }
+                        group.addTask { await ends.run() }
+                        group.addTask { await notices.run() }
+                        for deliveries in clientDeliveries { group.addTask { await deliveries.run() } }
                         for webhook in webhooks { group.addTask { await webhook.run() } }
                         if let geoDatabase { group.addTask { await geoDatabase.run() } }
                         for recheck in rechecks { group.addTask { await recheck.run() } }

@@ -1,5 +1,5 @@
 -- effects: adds tables schema_migrations, settings, clients, users, user_sources, identities, passkeys,
---   sessions, provider_checks, pins, foreign_tokens, used_tokens, failed_attempts, logins, audit_events, revocations, webhooks, signing_keys,
+--   sessions, provider_checks, pins, foreign_tokens, used_tokens, failed_attempts, logins, audit_events, revocations, deliveries, signing_keys,
 --   admin_keys, heartbeat
 
 -- Columns named …_at hold Unix seconds, columns named …_seconds durations. Identifiers are 16 random bytes.
@@ -440,8 +440,8 @@ CREATE TABLE revocations (
 -- Finds the rows that can be deleted.
 CREATE INDEX revocations_ending ON revocations (matters_until);
 
--- The progress of each webhook in the audit trail, and the node that sends to it.
-CREATE TABLE webhooks (
+-- The progress of each delivery in the audit trail (webhook, logout tokens, stream), and the node that sends.
+CREATE TABLE deliveries (
     name TEXT PRIMARY KEY,
     cursor INTEGER NOT NULL, -- number of the last event that is done
     since INTEGER NOT NULL, -- Unix seconds: events from before are not sent

@@ -14,8 +14,8 @@ extension PostgresStore {
             public var clients: [Client]
             /// Its signing keys, sealed.
             public var keys: [StoredSigningKey]
-            /// The progress of each webhook, by name.
-            public var webhooks: [String: WebhookProgress]
+            /// The progress of each delivery, by name.
+            public var deliveries: [String: DeliveryProgress]
         }
 
         /// The version of the server.
@@ -79,13 +79,13 @@ extension PostgresStore.DatabaseReport {
     private static func contents(_ transaction: Transaction) throws(DatabaseError) -> Contents {
         let rows = try transaction.run([
             CatalogueCache.revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients,
-            KeySQL.selectSigningKeys, WebhookSQL.selectAll,
+            KeySQL.selectSigningKeys, DeliverySQL.selectAll,
         ])
         let catalogue = try CatalogueCache.entry(rows[0], rows[1], rows[2]).catalogue
         return Contents(
             settings: catalogue.settings, clients: Array(catalogue.clients.values),
             keys: try rows[3].map { row in SigningKeyColumns.read(&row) },
-            webhooks: try WebhookSQL.read(rows[4]))
+            deliveries: try DeliverySQL.read(rows[4]))
     }
 }
 

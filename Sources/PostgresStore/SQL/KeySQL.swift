@@ -37,31 +37,31 @@ enum KeySQL {
     }
 }
 
-/// Every statement about webhooks.
-enum WebhookSQL {
-    private static let columns = "name, " + WebhookColumns.all.list
+/// Every statement about deliveries.
+enum DeliverySQL {
+    private static let columns = "name, " + DeliveryColumns.all.list
 
-    static let selectAll = Statement("SELECT \(columns) FROM webhooks")
+    static let selectAll = Statement("SELECT \(columns) FROM deliveries")
 
-    static func read(_ rows: Rows) throws(DatabaseError) -> [String: WebhookProgress] {
-        try Dictionary(uniqueKeysWithValues: rows.map { row in (row.text(), WebhookColumns.read(&row)) })
+    static func read(_ rows: Rows) throws(DatabaseError) -> [String: DeliveryProgress] {
+        try Dictionary(uniqueKeysWithValues: rows.map { row in (row.text(), DeliveryColumns.read(&row)) })
     }
 
     static func select(_ name: String) -> Statement {
-        Statement("SELECT \(WebhookColumns.all.list) FROM webhooks WHERE name = $1::text", name)
+        Statement("SELECT \(DeliveryColumns.all.list) FROM deliveries WHERE name = $1::text", name)
     }
 
-    static func delete(_ name: String) -> Statement { Statement("DELETE FROM webhooks WHERE name = $1::text", name) }
+    static func delete(_ name: String) -> Statement { Statement("DELETE FROM deliveries WHERE name = $1::text", name) }
 
-    static func replace(_ name: String, _ progress: WebhookProgress) -> Statement {
+    static func replace(_ name: String, _ progress: DeliveryProgress) -> Statement {
         Statement(
             """
-            INSERT INTO webhooks (\(columns)) VALUES ($1, \(WebhookColumns.all.placeholders(from: 2)))
-            ON CONFLICT (name) DO UPDATE SET cursor = excluded.cursor, \(WebhookColumns.all.replacements)
+            INSERT INTO deliveries (\(columns)) VALUES ($1, \(DeliveryColumns.all.placeholders(from: 2)))
+            ON CONFLICT (name) DO UPDATE SET cursor = excluded.cursor, \(DeliveryColumns.all.replacements)
             """
         ) { row in
             row.add(name)
-            WebhookColumns.write(progress, to: &row)
+            DeliveryColumns.write(progress, to: &row)
         }
     }
 }

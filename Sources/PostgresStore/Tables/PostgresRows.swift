@@ -136,16 +136,16 @@ extension PostgresRows: StoreTransaction {
         for key in keys { perform(KeySQL.replace(key)) }
     }
 
-    func webhook(_ name: String) -> Answer<WebhookProgress?> {
-        first(WebhookSQL.select(name)) { row in WebhookColumns.read(&row) }
+    func delivery(_ name: String) -> Answer<DeliveryProgress?> {
+        first(DeliverySQL.select(name)) { row in DeliveryColumns.read(&row) }
     }
 
-    func webhooks() -> Answer<[String: WebhookProgress]> {
-        ask([WebhookSQL.selectAll]) { (rows) throws(DatabaseError) in try WebhookSQL.read(rows[0]) }
+    func deliveries() -> Answer<[String: DeliveryProgress]> {
+        ask([DeliverySQL.selectAll]) { (rows) throws(DatabaseError) in try DeliverySQL.read(rows[0]) }
     }
 
-    func write(_ progress: WebhookProgress?, ofWebhook name: String) {
-        perform(progress.map { WebhookSQL.replace(name, $0) } ?? WebhookSQL.delete(name))
+    func write(_ progress: DeliveryProgress?, ofDelivery name: String) {
+        perform(progress.map { DeliverySQL.replace(name, $0) } ?? DeliverySQL.delete(name))
     }
 }
 

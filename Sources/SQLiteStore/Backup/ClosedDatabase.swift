@@ -60,10 +60,10 @@ public final class ClosedDatabase {
         }
     }
 
-    /// The progress of each webhook, by name. The database must be up to date.
-    public func webhooks() throws(OpenError) -> [String: WebhookProgress] {
+    /// The progress of each delivery, by name. The database must be up to date.
+    public func deliveries() throws(OpenError) -> [String: DeliveryProgress] {
         try OpenError.mapping(path) { () throws(DatabaseError) in
-            try WebhookRow.readAll(connection)
+            try DeliveryRow.readAll(connection)
         }
     }
 }

@@ -32,27 +32,27 @@ extension SQLiteRows {
         }
     }
 
-    func webhook(_ name: String) -> Answer<WebhookProgress?> {
+    func delivery(_ name: String) -> Answer<DeliveryProgress?> {
         answer { (connection) throws(DatabaseError) in
-            try connection.first(WebhookRow.select, name) { row in WebhookColumns.read(&row) }
+            try connection.first(DeliveryRow.select, name) { row in DeliveryColumns.read(&row) }
         }
     }
 
-    func webhooks() -> Answer<[String: WebhookProgress]> {
+    func deliveries() -> Answer<[String: DeliveryProgress]> {
         answer { (connection) throws(DatabaseError) in
-            try WebhookRow.readAll(connection)
+            try DeliveryRow.readAll(connection)
         }
     }
 
-    func write(_ progress: WebhookProgress?, ofWebhook name: String) {
+    func write(_ progress: DeliveryProgress?, ofDelivery name: String) {
         perform { (connection) throws(DatabaseError) in
             guard let progress else {
-                try connection.execute(WebhookRow.delete, name)
+                try connection.execute(DeliveryRow.delete, name)
                 return
             }
-            try connection.execute(WebhookRow.replace) { row in
+            try connection.execute(DeliveryRow.replace) { row in
                 row.add(name)
-                WebhookColumns.write(progress, to: &row)
+                DeliveryColumns.write(progress, to: &row)
             }
         }
     }
@@ -74,15 +74,15 @@ enum KeyRow {
     static let deleteAdminKey = Query("DELETE FROM admin_keys WHERE id = ?")
 }
 
-/// Every statement about webhooks.
-enum WebhookRow {
-    static let selectAll = Query("SELECT name, \(WebhookColumns.all.list) FROM webhooks")
-    static let select = Query("SELECT \(WebhookColumns.all.list) FROM webhooks WHERE name = ?")
-    static let delete = Query("DELETE FROM webhooks WHERE name = ?")
-    static let replace = Query(inserting: "name", WebhookColumns.all, into: "webhooks", "OR REPLACE")
+/// Every statement about deliveries.
+enum DeliveryRow {
+    static let selectAll = Query("SELECT name, \(DeliveryColumns.all.list) FROM deliveries")
+    static let select = Query("SELECT \(DeliveryColumns.all.list) FROM deliveries WHERE name = ?")
+    static let delete = Query("DELETE FROM deliveries WHERE name = ?")
+    static let replace = Query(inserting: "name", DeliveryColumns.all, into: "deliveries", "OR REPLACE")
 
-    static func readAll(_ connection: Connection) throws(DatabaseError) -> [String: WebhookProgress] {
-        let rows = try connection.all(selectAll) { row in (row.text(), WebhookColumns.read(&row)) }
+    static func readAll(_ connection: Connection) throws(DatabaseError) -> [String: DeliveryProgress] {
+        let rows = try connection.all(selectAll) { row in (row.text(), DeliveryColumns.read(&row)) }
         return Dictionary(uniqueKeysWithValues: rows)
     }
 }

@@ -1,5 +1,5 @@
 internal import Configuration
-internal import Notifications
+internal import Deliveries
 internal import Sessions
 internal import Telemetry
 
@@ -9,10 +9,9 @@ extension Maintenance {
     @discardableResult
     func sweepEvents(pause: Duration) async -> Int {
         guard let retention = cleanUp.auditRetention else { return 0 }
-        // Events are deleted even if this report fails.
+        // Events are deleted even if a report fails.
         for webhook in webhooks { try? await webhook.reportLost(before: settled + (.seconds(1) - retention)) }
-        await logouts?.reportLost(before: settled + (.seconds(1) - retention))
-        await streams?.reportLost(before: settled + (.seconds(1) - retention))
+        for deliveries in clientDeliveries { await deliveries.reportLost(before: settled + (.seconds(1) - retention)) }
         return await sweep("audit events", pause) { () async throws(StoreError) in
             // An event is deleted in the second in which it reaches that age, as sessions are.
             let instant = settled + (.seconds(1) - retention)
@@ -38,12 +37,12 @@ extension Maintenance {
         do throws(StoreError) {
             let clients = try await context.store.catalogue().clients.values
             let receivers = clients.filter { $0.page.backchannelLogoutURI != nil }
-            let streams = clients.compactMap { $0.eventStream.map { WebhookProgress.name(ofStream: $0.id) } }
+            let streams = clients.compactMap { $0.eventStream.map { DeliveryProgress.name(ofStream: $0.id) } }
             let known = Set(
-                webhooks.map(\.name) + receivers.map { WebhookProgress.name(ofLogoutsTo: $0.id) } + streams)
-            for (name, progress) in try await context.store.webhooks()
+                webhooks.map(\.name) + receivers.map { DeliveryProgress.name(ofLogoutsTo: $0.id) } + streams)
+            for (name, progress) in try await context.store.deliveries()
             where !known.contains(name) && progress.heldUntil < limit {
-                let isGone = try await context.store.updateWebhook(name) { progress in
+                let isGone = try await context.store.updateDelivery(name) { progress in
                     // Another node may have it in its configuration, and have taken the lease since.
                     guard let current = progress, current.heldUntil < limit else { return false }
                     progress = nil

@@ -1,5 +1,5 @@
 internal import Configuration
-internal import Notifications
+internal import Deliveries
 internal import Sessions
 internal import Telemetry
 
@@ -15,11 +15,9 @@ struct Maintenance: Sendable {
     /// The rate of clean-up, and the retention of rows.
     var cleanUp = ServerConfiguration.CleanUp()
     /// The webhooks, which report events before clean-up deletes them.
-    var webhooks: [Webhook] = []
-    /// The deliveries of logout tokens, which report likewise; nil for none.
-    var logouts: LogoutDeliveries?
-    /// The pushed streams of security events, which report likewise; nil for none.
-    var streams: EventStreamDeliveries?
+    var webhooks: [Delivery] = []
+    /// The deliveries to the receivers of clients, which report likewise.
+    var clientDeliveries: [ClientDeliveries] = []
 
     /// The time between two rounds. It is short enough for signing keys, which are published a day before their first use.
     static let period = Duration.seconds(300)

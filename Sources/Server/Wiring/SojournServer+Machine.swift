@@ -1,6 +1,6 @@
 internal import Configuration
 internal import Endpoints
-internal import Notifications
+internal import Deliveries
 
 extension SojournServer {
     /// What the console says about this machine, read anew for each page.

@@ -18,8 +18,8 @@ extension Administration {
     public func webhookDeliveries() async throws(ServiceError) -> [WebhookDelivery] {
         try await inStore { () async throws(StoreError) in
             var deliveries: [WebhookDelivery] = []
-            for (name, progress) in try await store.webhooks().sorted(by: { $0.key < $1.key })
-            where WebhookProgress.clientID(ofLogouts: name) == nil && WebhookProgress.streamID(of: name) == nil {
+            for (name, progress) in try await store.deliveries().sorted(by: { $0.key < $1.key })
+            where DeliveryProgress.clientID(ofLogouts: name) == nil && DeliveryProgress.streamID(of: name) == nil {
                 let events = try await store.events(
                     after: progress.cursor, limit: WebhookDelivery.waitingMax, userID: nil, sessionID: nil
                 ).filter { $0.event.at >= progress.since }

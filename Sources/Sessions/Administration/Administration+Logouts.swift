@@ -22,7 +22,7 @@ extension Administration {
             var receivers: [LogoutReceiver] = []
             for client in try await store.clients() {
                 guard let uri = client.page.backchannelLogoutURI else { continue }
-                let progress = try await store.webhook(WebhookProgress.name(ofLogoutsTo: client.id))
+                let progress = try await store.delivery(DeliveryProgress.name(ofLogoutsTo: client.id))
                 // Before the first look nothing waits: earlier ends are not sent.
                 var ends: [RecordedEvent] = []
                 if let progress {

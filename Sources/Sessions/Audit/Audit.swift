@@ -1,4 +1,4 @@
-// The audit trail, the feed of revocations, and the progress of webhooks in them.
+// The audit trail, the feed of revocations, and the progress of deliveries in them.
 
 extension Store {
     /// Adds events that belong to no change to the audit trail.
@@ -89,27 +89,27 @@ extension Store {
         }
     }
 
-    /// Lets `change` edit the progress of the webhook of that name, one node after the other. The value is nil if no progress
+    /// Lets `change` edit the progress of the delivery of that name, one node after the other. The value is nil if no progress
     /// is recorded; setting it to nil deletes the record.
-    public func updateWebhook<Outcome: Sendable>(
-        _ name: String, _ change: @escaping @Sendable (inout WebhookProgress?) -> Outcome
+    public func updateDelivery<Outcome: Sendable>(
+        _ name: String, _ change: @escaping @Sendable (inout DeliveryProgress?) -> Outcome
     ) async throws(StoreError) -> Outcome {
         try await write(.keys) { (transaction) throws(TransactionError) in
-            let old = try transaction.webhook(name).value()
+            let old = try transaction.delivery(name).value()
             var progress = old
             let outcome = change(&progress)
-            if progress != old { transaction.write(progress, ofWebhook: name) }
+            if progress != old { transaction.write(progress, ofDelivery: name) }
             return outcome
         }
     }
 
-    /// The progress of the webhook of that name; nil if none is recorded.
-    public func webhook(_ name: String) async throws(StoreError) -> WebhookProgress? {
-        try await read(.short) { (reader) throws(TransactionError) in try reader.webhook(name).value() }
+    /// The progress of the delivery of that name; nil if none is recorded.
+    public func delivery(_ name: String) async throws(StoreError) -> DeliveryProgress? {
+        try await read(.short) { (reader) throws(TransactionError) in try reader.delivery(name).value() }
     }
 
-    /// The progress of each webhook by name, including webhooks that are no longer configured.
-    public func webhooks() async throws(StoreError) -> [String: WebhookProgress] {
-        try await read(.short) { (reader) throws(TransactionError) in try reader.webhooks().value() }
+    /// The progress of each delivery by name, including those of webhooks that are no longer configured.
+    public func deliveries() async throws(StoreError) -> [String: DeliveryProgress] {
+        try await read(.short) { (reader) throws(TransactionError) in try reader.deliveries().value() }
     }
 }

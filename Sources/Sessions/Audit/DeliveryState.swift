@@ -22,7 +22,7 @@ public final class DeliveryState: Sendable {
 
     init() {}
 
-    /// The last failure under a name of `WebhookProgress`, since the last success.
+    /// The last failure under a name of `DeliveryProgress`, since the last success.
     public func failure(of name: String) -> Failure? { state.withLock { $0.failures[name] } }
 
     /// Records that a delivery failed, and is tried again after `delay`.

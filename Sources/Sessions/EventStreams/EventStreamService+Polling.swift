@@ -90,8 +90,8 @@ extension EventStreamService {
     }
 
     private func begin(_ stream: EventStream) async throws(ServiceError) -> Reading {
-        let name = WebhookProgress.name(ofStream: stream.id)
-        let first = try await inStore { () async throws(StoreError) in try await store.webhook(name)?.cursor ?? 0 }
+        let name = DeliveryProgress.name(ofStream: stream.id)
+        let first = try await inStore { () async throws(StoreError) in try await store.delivery(name)?.cursor ?? 0 }
         return Reading(streamID: stream.id, cursor: first, done: first, stored: first)
     }
 
@@ -161,14 +161,14 @@ extension EventStreamService {
         let done = reading.done
         guard done > reading.stored else { return }
         try await inStore { () async throws(StoreError) in
-            try await advance(WebhookProgress.name(ofStream: stream.id), to: done, since: stream.since)
+            try await advance(DeliveryProgress.name(ofStream: stream.id), to: done, since: stream.since)
         }
         reading.stored = done
     }
 
     private func advance(_ name: String, to cursor: Int64, since: Instant) async throws(StoreError) {
-        try await store.updateWebhook(name) { progress in
-            var current = progress ?? WebhookProgress(since: since)
+        try await store.updateDelivery(name) { progress in
+            var current = progress ?? DeliveryProgress(since: since)
             current.cursor = max(current.cursor, cursor)
             progress = current
         }

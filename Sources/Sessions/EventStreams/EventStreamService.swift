@@ -59,7 +59,7 @@ public final class EventStreamService: UseCase {
             var reports: [EventStreamReport] = []
             for client in try await store.clients() {
                 guard let stream = client.eventStream else { continue }
-                let progress = try await store.webhook(WebhookProgress.name(ofStream: stream.id))
+                let progress = try await store.delivery(DeliveryProgress.name(ofStream: stream.id))
                 let page = try await store.events(
                     after: progress?.cursor ?? 0, limit: EventStreamReport.readMax, userID: nil, sessionID: nil)
                 let waiting = page.filter { stream.event($0) != nil }
@@ -91,9 +91,9 @@ public final class EventStreamService: UseCase {
             description: try Self.text(wish.description ?? nil, "description"), since: now)
         // The trail may be long, and nothing in it is for this stream.
         let last = try await inStore { () async throws(StoreError) in try await store.lastEvent() }
-        let name = WebhookProgress.name(ofStream: stream.id)
+        let name = DeliveryProgress.name(ofStream: stream.id)
         try await setProgress(name) { progress in
-            var first = WebhookProgress(since: now)
+            var first = DeliveryProgress(since: now)
             first.cursor = last
             progress = first
         }
@@ -137,7 +137,7 @@ public final class EventStreamService: UseCase {
             client.eventStream = nil
             return nil
         }
-        try await setProgress(WebhookProgress.name(ofStream: id)) { $0 = nil }
+        try await setProgress(DeliveryProgress.name(ofStream: id)) { $0 = nil }
     }
 
     /// Sets the status of the client's stream (section 8.1.2).
@@ -150,7 +150,7 @@ public final class EventStreamService: UseCase {
         if old == .disabled, status != .disabled {
             // What happened while the stream was disabled is dropped, in this very second too, which `since` does not tell apart.
             let last = try await inStore { () async throws(StoreError) in try await store.lastEvent() }
-            try await setProgress(WebhookProgress.name(ofStream: id)) { progress in
+            try await setProgress(DeliveryProgress.name(ofStream: id)) { progress in
                 if let cursor = progress?.cursor { progress?.cursor = max(cursor, last) }
             }
         }
@@ -236,9 +236,9 @@ extension EventStreamService {
     }
 
     private func setProgress(
-        _ name: String, _ change: @escaping @Sendable (inout WebhookProgress?) -> Void
+        _ name: String, _ change: @escaping @Sendable (inout DeliveryProgress?) -> Void
     ) async throws(ServiceError) {
-        try await inStore { () async throws(StoreError) in try await store.updateWebhook(name, change) }
+        try await inStore { () async throws(StoreError) in try await store.updateDelivery(name, change) }
     }
 
     private func sealed(_ delivery: Wish.Delivery) throws(ServiceError) -> EventStream.Delivery {

@@ -15,12 +15,12 @@ public struct SecurityEventToken: Hashable, Sendable {
 
 extension EventStream {
     /// The `jti` of an event of the trail. It holds the time, because a restored database may assign the number again.
-    func tokenID(of recorded: RecordedEvent) -> String {
+    public func tokenID(of recorded: RecordedEvent) -> String {
         "\(id).\(recorded.id).\(recorded.event.at.secondsSinceEpoch)"
     }
 
     /// The `jti` of a verification event.
-    func tokenID(of verification: Verification) -> String {
+    public func tokenID(of verification: Verification) -> String {
         "\(id).verify.\(verification.requestedAt.secondsSinceEpoch)"
     }
 }

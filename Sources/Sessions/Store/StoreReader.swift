@@ -160,7 +160,7 @@ public protocol StoreReader: PINReader {
     /// The failed attempts that are counted for `target`.
     func failedAttempts(at target: LockoutTarget) -> Answer<FailedAttempts?>
 
-    // MARK: Keys and webhooks
+    // MARK: Keys and deliveries
 
     /// The signing keys, in the order in which they were made.
     func signingKeys() -> Answer<[StoredSigningKey]>
@@ -168,11 +168,11 @@ public protocol StoreReader: PINReader {
     /// The admin keys, in the order in which they were made.
     func adminKeys() -> Answer<[AdminKey]>
 
-    /// The progress of the webhook of that name; nil if none is recorded.
-    func webhook(_ name: String) -> Answer<WebhookProgress?>
+    /// The progress of the delivery of that name; nil if none is recorded.
+    func delivery(_ name: String) -> Answer<DeliveryProgress?>
 
-    /// The progress of each webhook, by name.
-    func webhooks() -> Answer<[String: WebhookProgress]>
+    /// The progress of each delivery, by name.
+    func deliveries() -> Answer<[String: DeliveryProgress]>
 
     // MARK: The audit trail and the feed
 

@@ -156,7 +156,7 @@ public protocol StoreTransaction: StoreReader, PINTransaction {
     /// Deletes the failed attempts that are counted for every target of a user.
     func deleteFailedAttempts(of userID: Identifier<User>)
 
-    // MARK: Settings, clients, keys, webhooks
+    // MARK: Settings, clients, keys, deliveries
 
     /// Writes settings and clients. Every node reads them with its next request.
     func write(_ difference: CatalogueDifference)
@@ -167,8 +167,8 @@ public protocol StoreTransaction: StoreReader, PINTransaction {
     /// Adds or replaces admin keys, and deletes those with the ids `deleted`.
     func write(_ keys: [AdminKey], deleting deleted: [String])
 
-    /// Adds or replaces the progress of a webhook; nil deletes it.
-    func write(_ progress: WebhookProgress?, ofWebhook name: String)
+    /// Adds or replaces the progress of a delivery; nil deletes it.
+    func write(_ progress: DeliveryProgress?, ofDelivery name: String)
 
     // MARK: The audit trail and the feed
 

@@ -1,7 +1,7 @@
 import Configuration
 import HTTP
 import JSON
-import Notifications
+import Deliveries
 import Server
 
 /// `sojourn webhook test · retry`

@@ -30,7 +30,7 @@ public let storeRules: [StoreRule] =
     + keyRules + eventRules + revocationRules + contentionRules + exportRules + importRules + importFeedRules
     + importKeepingRules + importRunningRules
     + foreignTokenRules + identityRules + identityLoginRules + verifiedEmailRules + userSourcesRules + oneTimeTokenRules
-    + webhookRules
+    + deliveryRules
     + providerCheckRules + servedMaximumRules + accountRules + guessRules + replacedPasswordRules + resetRules
     + anonymousUserRules + passkeyRules + pinRules
     + loginRules + loginProofRules + loginSessionRules + companionRules + bondRules + phoneBrowserRules

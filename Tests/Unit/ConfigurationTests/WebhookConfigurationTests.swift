@@ -5,7 +5,7 @@ import Sessions
 import Testing
 
 @testable import Configuration
-@testable import Notifications
+@testable import Deliveries
 
 /// `webhooks`: valid entries, and a line for each mistake.
 @Suite struct WebhookConfigurationTests {

@@ -6,7 +6,7 @@ import Telemetry
 
 @testable import Endpoints
 @testable import Federation
-@testable import Notifications
+@testable import Deliveries
 @testable import Server
 
 /// The page of the metrics: a registry in which everything is registered that a server can have.
@@ -83,14 +83,14 @@ enum MetricsPage {
                 _ = RecheckMetrics(registry, providers: [])
             },
             group("Webhooks", "Servers with `webhooks` in their configuration have them.") { registry in
-                _ = WebhookMetrics.all([], in: registry)
+                _ = DeliveryMetrics.webhooks([], in: registry, clock: WallClock { Instant(secondsSinceEpoch: 0) })
             },
             group("Logout tokens", always) { registry in
-                _ = LogoutMetrics(in: registry, clock: WallClock { Instant(secondsSinceEpoch: 0) })
+                _ = DeliveryMetrics.logoutTokens(in: registry, clock: WallClock { Instant(secondsSinceEpoch: 0) })
             },
-            group("Pings", always) { registry in _ = PingMetrics(in: registry) },
+            group("Pings", always) { registry in _ = NoticeMetrics(in: registry) },
             group("Security events", always) { registry in
-                _ = EventStreamMetrics(in: registry, clock: WallClock { Instant(secondsSinceEpoch: 0) })
+                _ = DeliveryMetrics.securityEvents(in: registry, clock: WallClock { Instant(secondsSinceEpoch: 0) })
             },
             group("Places", "Servers with `geo.database` in their configuration have it.") { registry in
                 registry.showGeoDatabase { 0 }

@@ -64,7 +64,7 @@ extension ConsoleView {
                                     "\(code: receiver.uri)",
                                     waiting(receiver.waiting, LogoutReceiver.waitingMax),
                                     receiver.waitingSince.map { time($0) } ?? "",
-                                    state(receiver.failingSince, WebhookProgress.name(ofLogoutsTo: receiver.clientID)),
+                                    state(receiver.failingSince, DeliveryProgress.name(ofLogoutsTo: receiver.clientID)),
                                 ]
                             }, empty: "No client has a receiver.")),
                 ]),

@@ -68,7 +68,7 @@ extension ConsoleView {
     }
 
     private func deliveryState(_ report: EventStreamReport) -> ConsoleText {
-        let name = WebhookProgress.name(ofStream: report.stream.id)
+        let name = DeliveryProgress.name(ofStream: report.stream.id)
         if report.stream.status != .enabled, report.failingSince == nil { return "nothing is sent" }
         return state(report.failingSince, name, rests: report.stream.status != .enabled)
     }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Configuration
-@testable import Notifications
+@testable import Deliveries
 @testable import Server
 
 /// The sources of the secrets of webhooks and of clients at identity providers: a file, or a variable that overrides it.
@@ -37,12 +37,19 @@ import Testing
         // The variable goes over the file.
         surroundings.webhookSecretVariables = ["SOJOURN_WEBHOOK_SECRET_MAILS": Self.second]
         folder.write("secret", Self.first)
-        var targets = try application.webhooks(configuration.webhooks, surroundings).map(\.target)
-        #expect(targets.map(\.secrets) == [WebhookSecrets.parse(Self.second)])
+        func targets(of webhooks: [Delivery]) async throws -> [WebhookTarget] {
+            var targets: [WebhookTarget] = []
+            for webhook in webhooks {
+                targets.append(try #require(try await webhook.source() as? WebhookSource).target)
+            }
+            return targets
+        }
+        var known = try await targets(of: try application.webhooks(configuration.webhooks, surroundings))
+        #expect(known.map(\.secrets) == [WebhookSecrets.parse(Self.second)])
         await application.close()
         let next = try await Application.open(folder.configuration, clock.surroundings())
-        targets = try next.webhooks(configuration.webhooks, clock.surroundings()).map(\.target)
-        #expect(targets.map(\.secrets) == [WebhookSecrets.parse(Self.first)] && targets.map(\.name) == ["mails"])
+        known = try await targets(of: try next.webhooks(configuration.webhooks, clock.surroundings()))
+        #expect(known.map(\.secrets) == [WebhookSecrets.parse(Self.first)] && known.map(\.name) == ["mails"])
         await next.close()
     }
 

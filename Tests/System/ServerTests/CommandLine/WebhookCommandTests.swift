@@ -2,7 +2,7 @@ import HostileServer
 import JSON
 import Testing
 
-@testable import Notifications
+@testable import Deliveries
 @testable import Server
 @testable import sojourn
 

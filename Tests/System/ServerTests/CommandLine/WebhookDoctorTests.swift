@@ -38,7 +38,7 @@ struct WebhookDoctorTests {
     /// Rows of two that are configured and one that is not.
     private var rows: String {
         """
-        INSERT INTO webhooks VALUES ('mails', 0, 0, '', 0, \(now - 660)), ('audit', 7, 0, '', 0, NULL),
+        INSERT INTO deliveries VALUES ('mails', 0, 0, '', 0, \(now - 660)), ('audit', 7, 0, '', 0, NULL),
             ('gone', 0, 0, '', 0, \(now - 9000))
         """
     }

@@ -7,7 +7,7 @@ import Telemetry
 import Testing
 
 @testable import Configuration
-@testable import Notifications
+@testable import Deliveries
 @testable import Server
 
 /// Pings about logins that a backend has requested (OpenID Connect CIBA section 10.2), against a receiver that this test is.
@@ -23,11 +23,11 @@ struct BackchannelPingTests {
         let user: User
         let phone: Session
         let registry = MetricsRegistry()
-        let metrics: PingMetrics
+        let metrics: NoticeMetrics
 
         init(_ application: Application, _ clock: StartingClock, _ uri: String) async throws {
             (self.application, self.clock) = (application, clock)
-            metrics = PingMetrics(in: registry)
+            metrics = NoticeMetrics(in: registry)
             user = try await Administration(application.context).createUser(
                 username: "anna", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system)
             let epoch = try await application.context.store.catalogue().settings.epoch
@@ -56,8 +56,8 @@ struct BackchannelPingTests {
             }
         }
 
-        func pings(deadline: Duration = .seconds(5)) -> BackchannelPings {
-            BackchannelPings(context: context, logger: .silent, metrics: metrics, deadline: deadline)
+        func notices(deadline: Duration = .seconds(5)) -> BackchannelNotices {
+            BackchannelNotices(context: context, logger: .silent, metrics: metrics, deadline: deadline)
         }
 
         /// A requested login, and what its client got for it.
@@ -115,14 +115,14 @@ struct BackchannelPingTests {
     func delivery(onPostgres: Bool) async throws {
         try await stage(database: onPostgres ? PostgresServer.shared.newDatabase() : nil) { stage, receiver in
             let (first, second) = (try await stage.request(), try await stage.request(token: "abc/+~-._=="))
-            await stage.pings().step()
+            await stage.notices().step()
             #expect(receiver.requests.isEmpty)
             try await stage.approve(first.id)
-            await stage.pings().step()
+            await stage.notices().step()
             try await stage.act(.claim(.pushed, PhoneLogin.ClaimOptions()), on: second.id)
             try await stage.act(.stop(isReport: false), on: second.id)
-            await stage.pings().step()
-            await stage.pings().step()
+            await stage.notices().step()
+            await stage.notices().step()
             let requests = receiver.requests
             #expect(requests.count == 2)
             for (request, (login, token)) in zip(requests, [(first, "token-1"), (second, "abc/+~-._==")]) {
@@ -141,9 +141,10 @@ struct BackchannelPingTests {
         arguments: ["by an admin", "by the clock"])
     func logoutToken(_ way: String) async throws {
         try await stage { stage, receiver in
-            let delivery = LogoutDelivery(
-                clientID: "shop", context: stage.context, logger: .silent,
-                metrics: LogoutMetrics(in: stage.registry, clock: clock.wall), node: "a")
+            let delivery = ClientDeliveries.logoutTokens(
+                context: stage.context, logger: .silent,
+                metrics: .logoutTokens(in: stage.registry, clock: clock.wall), node: "a"
+            ).delivery(to: "shop")
             let login = try await stage.request(token: nil)
             try await stage.approve(login.id)
             try await stage.collect(login.secret)
@@ -168,7 +169,7 @@ struct BackchannelPingTests {
             let login = try await stage.request()
             try await stage.approve(login.id)
             receiver.status.withLock { $0 = 503 }
-            let (one, other) = (stage.pings(), stage.pings())
+            let (one, other) = (stage.notices(), stage.notices())
             async let first: Void = one.step()
             async let second: Void = other.step()
             _ = await (first, second)
@@ -197,7 +198,7 @@ struct BackchannelPingTests {
             try await stage.approve(old.id)
             receiver.status.withLock { $0 = 500 }
             for _ in 0..<12 {
-                await stage.pings().step()
+                await stage.notices().step()
                 clock.advance(.seconds(60))
             }
             let tries = receiver.requests.count
@@ -209,7 +210,7 @@ struct BackchannelPingTests {
                 client.backchannel = BackchannelRegistration()
                 return nil
             }
-            await stage.pings().step()
+            await stage.notices().step()
             #expect(receiver.requests.count == tries)
             #expect(try await stage.context.duePings(limit: 10).isEmpty)
         }
@@ -223,13 +224,13 @@ struct BackchannelPingTests {
             let (one, other) = (try await stage.request("slow"), try await stage.request())
             try await stage.approve(one.id)
             try await stage.approve(other.id)
-            await stage.pings(deadline: .milliseconds(300)).step()
+            await stage.notices(deadline: .milliseconds(300)).step()
             #expect(receiver.requests.count == 1 && stage.metrics.failed.value == 1)
             clock.advance(.seconds(6))
             receiver.status.withLock { $0 = 307 }
             let last = try await stage.request()
             try await stage.approve(last.id)
-            await stage.pings(deadline: .milliseconds(300)).step()
+            await stage.notices(deadline: .milliseconds(300)).step()
             #expect(receiver.requests.count == 2 && stage.metrics.delivered.value == 1)
         }
         hanging.stop()

@@ -12,7 +12,7 @@ import Telemetry
 import Testing
 
 @testable import Configuration
-@testable import Notifications
+@testable import Deliveries
 @testable import Server
 
 /// Pushed security events (RFC 8935), against a receiver that this test is: what comes, and what becomes of what is not taken.
@@ -29,11 +29,11 @@ struct EventStreamDeliveryTests {
         let user: User
         let streamID: String
         let registry = MetricsRegistry()
-        let metrics: EventStreamMetrics
+        let metrics: DeliveryMetrics
 
         init(_ application: Application, _ clock: StartingClock, _ url: String) async throws {
             (self.application, self.clock) = (application, clock)
-            metrics = EventStreamMetrics(in: registry, clock: clock.wall)
+            metrics = .securityEvents(in: registry, clock: clock.wall)
             let administration = Administration(application.context)
             user = try await administration.createUser(
                 username: "anna", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system)
@@ -52,12 +52,14 @@ struct EventStreamDeliveryTests {
         var store: any Store { application.context.store }
         var service: EventStreamService { EventStreamService(application.context) }
 
-        func delivery(_ node: String = "a") -> EventStreamDelivery {
-            EventStreamDelivery(
-                clientID: "siem", context: application.context,
-                destinations: .publicAddresses(and: EventStreamDeliveryTests.loopback), logger: .silent,
-                metrics: metrics, node: node)
+        func deliveries(
+            _ node: String = "a", _ receivers: [AddressRange] = EventStreamDeliveryTests.loopback
+        ) -> ClientDeliveries {
+            .securityEvents(
+                context: application.context, receivers: receivers, logger: .silent, metrics: metrics, node: node)
         }
+
+        func delivery(_ node: String = "a") -> Delivery { deliveries(node).delivery(to: "siem") }
 
         /// Starts and ends a session. Returns its id.
         func end(_ device: String) async throws -> String {
@@ -71,8 +73,8 @@ struct EventStreamDeliveryTests {
             return session.id.description
         }
 
-        func progress() async throws -> WebhookProgress? {
-            try await store.webhook(WebhookProgress.name(ofStream: streamID))
+        func progress() async throws -> DeliveryProgress? {
+            try await store.delivery(DeliveryProgress.name(ofStream: streamID))
         }
     }
 
@@ -89,7 +91,7 @@ struct EventStreamDeliveryTests {
         await application.close()
     }
 
-    private func drain(_ delivery: EventStreamDelivery) async { while await delivery.step(failures: 0) == .again {} }
+    private func drain(_ delivery: Delivery) async { while await delivery.step(failures: 0) == .again {} }
 
     @Test("each event is pushed once, in order, with the receiver's own authorization")
     func delivery() async throws {
@@ -140,17 +142,14 @@ struct EventStreamDeliveryTests {
         try await stage { stage, receiver in
             let ended = try await stage.end("a")
             func push(_ receivers: [AddressRange], until isDone: () async -> Bool) async {
-                let deliveries = EventStreamDeliveries(
-                    context: stage.application.context, receivers: receivers, logger: .silent, metrics: stage.metrics,
-                    node: "a")
-                let task = Task { await deliveries.run() }
+                let task = Task { await stage.deliveries("a", receivers).run() }
                 while await !isDone() { await Task.yield() }
                 task.cancel()
                 await task.value
             }
             await push([], until: { stage.metrics.failed.value > 0 })
             #expect(receiver.server.connections == 0)
-            let name = WebhookProgress.name(ofStream: stage.streamID)
+            let name = DeliveryProgress.name(ofStream: stage.streamID)
             #expect(stage.application.context.deliveries.failure(of: name)?.cause == "forbidden_address")
             clock.advance(.seconds(60))
             await push(Self.loopback, until: { stage.metrics.delivered.value > 0 })
@@ -165,17 +164,17 @@ struct EventStreamDeliveryTests {
             let delivery = stage.delivery()
             // A receiver that is down has not refused anything.
             receiver.status.withLock { $0 = 503 }
-            for failures in 0..<EventStreamDelivery.refusalsMax {
+            for failures in 0..<Delivery.refusalsMax {
                 #expect(await delivery.step(failures: failures) != .again)
             }
             receiver.status.withLock { $0 = 400 }
-            for refusal in 1..<EventStreamDelivery.refusalsMax {
-                #expect(await delivery.step(failures: EventStreamDelivery.refusalsMax + refusal) != .again)
+            for refusal in 1..<Delivery.refusalsMax {
+                #expect(await delivery.step(failures: Delivery.refusalsMax + refusal) != .again)
             }
-            #expect(await delivery.step(failures: 2 * EventStreamDelivery.refusalsMax) == .again)
+            #expect(await delivery.step(failures: 2 * Delivery.refusalsMax) == .again)
             receiver.status.withLock { $0 = 202 }
             await drain(delivery)
-            #expect(delivery.metrics.refused.value == 1 && delivery.metrics.delivered.value == 1)
+            #expect(delivery.metrics.refused?.value == 1 && delivery.metrics.delivered.value == 1)
             #expect(receiver.sessions.last == ended[1])
         }
     }
@@ -203,14 +202,15 @@ struct EventStreamDeliveryTests {
             for device in ["a", "b"] { _ = try await stage.end(device) }
             receiver.status.withLock { $0 = 500 }
             #expect(await stage.delivery().step(failures: 0) == .failed(.seconds(1)))
-            clock.advance(.seconds(86_500))
+            clock.advance(.seconds(10))
+            try await stage.delivery("b").reportLost(before: clock.wall.now)
+            #expect(stage.metrics.lost.value == 0, "another node holds the lease")
+            clock.advance(.seconds(86_490))
             var cleanUp = ServerConfiguration.CleanUp()
             cleanUp.auditRetentionDays = 1
-            let streams = EventStreamDeliveries(
-                context: stage.application.context, receivers: Self.loopback, logger: .silent, metrics: stage.metrics,
-                node: "a")
             let upkeep = Maintenance(
-                context: stage.application.context, logger: .silent, cleanUp: cleanUp, streams: streams)
+                context: stage.application.context, logger: .silent, cleanUp: cleanUp,
+                clientDeliveries: [stage.deliveries()])
             await upkeep.sweepEvents(pause: .zero)
             #expect(stage.metrics.lost.value == 2)
             // The progress of a living stream is not forgotten.
@@ -235,7 +235,7 @@ struct EventStreamDeliveryTests {
             #expect(receiver.claims.count == 2)
             // The first one stops silently.
             _ = try await stage.end("c")
-            clock.advance(Webhook.lease)
+            clock.advance(Delivery.lease)
             await drain(two)
             #expect(receiver.claims.count == 3)
         }

@@ -11,7 +11,7 @@ import Telemetry
 import Testing
 
 @testable import Configuration
-@testable import Notifications
+@testable import Deliveries
 @testable import Server
 
 /// Logout tokens, against a receiver that this test is: what comes, and what becomes of what is not taken.
@@ -25,13 +25,13 @@ struct LogoutDeliveryTests {
         let application: Application
         let clock: StartingClock
         let user: User
-        let metrics: LogoutMetrics
+        let metrics: DeliveryMetrics
         let registry = MetricsRegistry()
 
         init(_ application: Application, _ clock: StartingClock, _ uri: String, _ algorithm: String? = nil) async throws
         {
             (self.application, self.clock) = (application, clock)
-            metrics = LogoutMetrics(in: registry, clock: clock.wall)
+            metrics = .logoutTokens(in: registry, clock: clock.wall)
             let administration = Administration(application.context)
             user = try await administration.createUser(
                 username: "anna", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system)
@@ -46,12 +46,14 @@ struct LogoutDeliveryTests {
 
         var store: any Store { application.context.store }
 
-        func delivery(_ node: String = "a", deadline: Duration = .seconds(5)) -> LogoutDelivery {
-            var options = HTTPClient.Options(width: 1)
-            options.deadline = deadline
-            return LogoutDelivery(
-                clientID: "web", context: application.context, client: HTTPClient(options), logger: .silent,
-                metrics: metrics, node: node)
+        func deliveries(_ node: String = "a") -> ClientDeliveries {
+            .logoutTokens(context: application.context, logger: .silent, metrics: metrics, node: node)
+        }
+
+        func delivery(_ node: String = "a", deadline: Duration = .seconds(5)) -> Delivery {
+            var deliveries = deliveries(node)
+            deliveries.options.deadline = deadline
+            return deliveries.delivery(to: "web")
         }
 
         /// A session of the client; of a login on the page, unless `isOfPage` is false.
@@ -81,8 +83,8 @@ struct LogoutDeliveryTests {
             #expect(try await Services(application.context).logout.end(session.id, .revokedByAdmin, from: .system))
         }
 
-        func progress() async throws -> WebhookProgress? {
-            try await store.webhook(WebhookProgress.name(ofLogoutsTo: "web"))
+        func progress() async throws -> DeliveryProgress? {
+            try await store.delivery(DeliveryProgress.name(ofLogoutsTo: "web"))
         }
     }
 
@@ -99,7 +101,7 @@ struct LogoutDeliveryTests {
         await application.close()
     }
 
-    private func drain(_ delivery: LogoutDelivery) async { while await delivery.step(failures: 0) == .again {} }
+    private func drain(_ delivery: Delivery) async { while await delivery.step(failures: 0) == .again {} }
 
     @Test("each end is told once, by a token as the standard demands, and no session that began elsewhere")
     func delivery() async throws {
@@ -208,17 +210,17 @@ struct LogoutDeliveryTests {
             let delivery = stage.delivery()
             // A receiver that is down has not refused anything.
             receiver.status.withLock { $0 = 503 }
-            for failures in 0..<LogoutDelivery.refusalsMax {
+            for failures in 0..<Delivery.refusalsMax {
                 #expect(await delivery.step(failures: failures) != .again)
             }
             receiver.status.withLock { $0 = 400 }
-            for refusal in 1..<LogoutDelivery.refusalsMax {
-                #expect(await delivery.step(failures: LogoutDelivery.refusalsMax + refusal) != .again)
+            for refusal in 1..<Delivery.refusalsMax {
+                #expect(await delivery.step(failures: Delivery.refusalsMax + refusal) != .again)
             }
-            #expect(await delivery.step(failures: 2 * LogoutDelivery.refusalsMax) == .again)
+            #expect(await delivery.step(failures: 2 * Delivery.refusalsMax) == .again)
             receiver.status.withLock { $0 = 200 }
             await drain(delivery)
-            #expect(delivery.metrics.refused.value == 1 && delivery.metrics.delivered.value == 1)
+            #expect(delivery.metrics.refused?.value == 1 && delivery.metrics.delivered.value == 1)
             #expect(receiver.claims.last?["sid"]?.string == sessions[1].id.description)
         }
     }
@@ -262,10 +264,9 @@ struct LogoutDeliveryTests {
             clock.advance(.seconds(500))
             var cleanUp = ServerConfiguration.CleanUp()
             cleanUp.auditRetentionDays = 1
-            let logouts = LogoutDeliveries(
-                context: stage.application.context, logger: .silent, metrics: stage.metrics, node: "a")
             let upkeep = Maintenance(
-                context: stage.application.context, logger: .silent, cleanUp: cleanUp, logouts: logouts)
+                context: stage.application.context, logger: .silent, cleanUp: cleanUp,
+                clientDeliveries: [stage.deliveries()])
             await upkeep.sweepEvents(pause: .zero)
             #expect(delivery.metrics.lost.value == 2)
             receiver.status.withLock { $0 = 200 }
@@ -315,7 +316,7 @@ struct LogoutDeliveryTests {
             try await stage.end(try await stage.logIn("d"))
             await drain(two)
             #expect(receiver.claims.count == 3)
-            clock.advance(Webhook.lease)
+            clock.advance(Delivery.lease)
             await drain(two)
             #expect(receiver.claims.count == 4)
         }

@@ -7,7 +7,7 @@ import Locks
 import PostgresFixture
 import Testing
 
-@testable import Notifications
+@testable import Deliveries
 @testable import Server
 @testable import sojourn
 
@@ -177,7 +177,7 @@ struct WebhookCrashTests {
         let schema = try #require(url.split(separator: "%3D").last.map(String.init))
         try await run(Fixture(nodes: 2, database: url), rounds: 6) {
             // Half a minute later. A node that lives and believes that it still has the lease is met as well.
-            try PostgresServer.shared.run("UPDATE webhooks SET held_until = 0", schema: schema)
+            try PostgresServer.shared.run("UPDATE deliveries SET held_until = 0", schema: schema)
         }
     }
 }

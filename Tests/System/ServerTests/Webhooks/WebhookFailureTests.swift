@@ -7,7 +7,7 @@ import Telemetry
 import Testing
 
 @testable import Configuration
-@testable import Notifications
+@testable import Deliveries
 @testable import Server
 
 /// What becomes of events whose receiver is broken, hostile, or away for too long.
@@ -16,20 +16,20 @@ struct WebhookFailureTests {
     private let folder = StartingFolder()
     private let clock = StartingClock()
 
-    private func webhook(_ application: Application, _ receiver: HostileServer, node: String = "a") throws -> Webhook {
+    private func webhook(_ application: Application, _ receiver: HostileServer, node: String = "a") throws -> Delivery {
         var options = HTTPClient.Options(width: 1)
         options.deadline = .milliseconds(700)
-        return Webhook(
-            target: WebhookTarget(
+        return Delivery(
+            webhook: WebhookTarget(
                 name: "mails", url: try #require(OutboundURL(receiver.origin + "/hook", plainLoopback: true)),
                 secrets: [[UInt8](repeating: 7, count: 32)], events: .named([.loginFailed])),
             context: application.context, client: HTTPClient(options), logger: .silent,
-            metrics: WebhookMetrics.all(["mails"], in: MetricsRegistry())[0], node: node)
+            metrics: DeliveryMetrics.webhooks(["mails"], in: MetricsRegistry(), clock: clock.wall)[0], node: node)
     }
 
     /// A webhook that is at the end of the trail, and then two events for it, and one that it does not want.
     private func stage(
-        _ receiver: HostileServer, _ body: (Application, Webhook) async throws -> Void
+        _ receiver: HostileServer, _ body: (Application, Delivery) async throws -> Void
     ) async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
         let webhook = try webhook(application, receiver)
@@ -42,7 +42,7 @@ struct WebhookFailureTests {
     }
 
     private func cursor(_ application: Application) async throws -> Int64? {
-        try await application.context.store.updateWebhook("mails") { $0?.cursor }
+        try await application.context.store.updateDelivery("mails") { $0?.cursor }
     }
 
     private static func answer(_ status: Int, _ fields: String = "") -> HostileServer.Step {
@@ -88,8 +88,8 @@ struct WebhookFailureTests {
         let receiver = HostileServer { _ in [Self.answer(503, "Retry-After: \(value)\r\n")] }
         try await stage(receiver) { application, webhook in
             #expect(await webhook.step(failures: 2) == .failed(.seconds(seconds)))
-            let held = try await application.context.store.updateWebhook("mails") { $0?.heldUntil }
-            #expect(held == clock.wall.now + .seconds(seconds) + Webhook.lease)
+            let held = try await application.context.store.updateDelivery("mails") { $0?.heldUntil }
+            #expect(held == clock.wall.now + .seconds(seconds) + Delivery.lease)
         }
     }
 
@@ -110,7 +110,7 @@ struct WebhookFailureTests {
             #expect(try await cursor(application) == before)
             let other = try webhook(application, receiver, node: "b")
             #expect(await other.step(failures: 0) == .idle && receiver.requests.count == 1)
-            clock.advance(Webhook.lease)
+            clock.advance(Delivery.lease)
             while await other.step(failures: 0) == .again {}
             let after = try await cursor(application)
             #expect(receiver.requests.count == 3)

@@ -7,7 +7,7 @@ import Sessions
 import Testing
 
 @testable import Configuration
-@testable import Notifications
+@testable import Deliveries
 @testable import Server
 @testable import sojourn
 

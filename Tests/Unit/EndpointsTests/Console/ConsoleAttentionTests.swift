@@ -88,7 +88,7 @@ import Testing
     @Test func receiversThatFailOrAreBehindAreSaid() async throws {
         try await ConsoleBrowser.with(.read) { browser, stage in
             let now = stage.context.clock.now
-            _ = try await stage.store.updateWebhook("mails") { progress in progress = WebhookProgress(since: now) }
+            _ = try await stage.store.updateDelivery("mails") { progress in progress = DeliveryProgress(since: now) }
             _ = await stage.admin(
                 .patch, "/admin/v1/clients/mobile", #"{"backchannel_logout_uri":"https://app.example/out"}"#)
             // Five minutes are no backlog.
@@ -98,8 +98,8 @@ import Testing
             let behind = try await attention(browser)
             #expect(
                 behind.contains("The webhook mails is behind: its oldest event is of 2027-01-15 08:00:00"), "\(behind)")
-            _ = try await stage.store.updateWebhook(WebhookProgress.name(ofLogoutsTo: "mobile")) { progress in
-                progress = WebhookProgress(since: now)
+            _ = try await stage.store.updateDelivery(DeliveryProgress.name(ofLogoutsTo: "mobile")) { progress in
+                progress = DeliveryProgress(since: now)
                 _ = progress?.take(by: "n", at: now, for: .seconds(30))
                 _ = progress?.fail(by: "n", at: now, for: .seconds(64), .seconds(30))
             }

@@ -104,8 +104,8 @@ import Testing
         case .deliveries:
             _ = try await receiver.make()
             let now = stage.context.clock.now
-            _ = try await stage.store.updateWebhook("mails") { progress in
-                progress = WebhookProgress(since: now)
+            _ = try await stage.store.updateDelivery("mails") { progress in
+                progress = DeliveryProgress(since: now)
                 _ = progress?.take(by: "n", at: now, for: .seconds(30))
                 _ = progress?.fail(by: "n", at: now, for: .seconds(64), .seconds(30))
             }

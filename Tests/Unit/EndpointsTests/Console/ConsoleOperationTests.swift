@@ -250,10 +250,10 @@ import Testing
     @Test func deliveriesSayWhatWaitsAndWhy() async throws {
         try await ConsoleBrowser.with(.support) { browser, stage in
             let now = stage.context.clock.now
-            _ = try await stage.store.updateWebhook("mails") { $0 = WebhookProgress(since: now) }
+            _ = try await stage.store.updateDelivery("mails") { $0 = DeliveryProgress(since: now) }
             #expect(await browser.get("/console/deliveries").words.contains("mails"))
             #expect(!(await browser.get("/console/deliveries")).words.contains("Try again now"))
-            _ = try await stage.store.updateWebhook("mails") { progress in
+            _ = try await stage.store.updateDelivery("mails") { progress in
                 _ = progress?.take(by: "n", at: now, for: .seconds(30))
                 _ = progress?.fail(by: "n", at: now, for: .seconds(64), .seconds(30))
             }

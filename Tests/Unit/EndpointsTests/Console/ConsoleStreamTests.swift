@@ -101,9 +101,9 @@ import Testing
                 {"delivery":{"method":"urn:ietf:rfc:8935","endpoint_url":"https://siem.example/events"},
                  "events_requested":["\(EventStreamFixture.revoked)"]}
                 """)
-            let name = WebhookProgress.name(ofStream: try #require(answer.string("stream_id")))
+            let name = DeliveryProgress.name(ofStream: try #require(answer.string("stream_id")))
             let now = stage.context.clock.now
-            _ = try await stage.store.updateWebhook(name) { progress in
+            _ = try await stage.store.updateDelivery(name) { progress in
                 _ = progress?.take(by: "n", at: now, for: .seconds(30))
                 _ = progress?.fail(by: "n", at: now, for: .seconds(64), .seconds(30))
             }

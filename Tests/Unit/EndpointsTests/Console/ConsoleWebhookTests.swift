@@ -14,7 +14,7 @@ import Testing
     ) async throws {
         try await ConsoleBrowser.with(scope) { browser, stage in
             let now = stage.context.clock.now
-            _ = try await stage.store.updateWebhook("mails") { progress in progress = WebhookProgress(since: now) }
+            _ = try await stage.store.updateDelivery("mails") { progress in progress = DeliveryProgress(since: now) }
             stage.surroundings.machine.withLock { machine in
                 machine.testWebhook = { name in name == "mails" ? test : nil }
             }

@@ -54,7 +54,7 @@ import Testing
             #expect(await receiver.call(.delete, "/ssf/stream?stream_id=other").status == 404)
             #expect(await receiver.call(.delete, "/ssf/stream?stream_id=\(id)").status == 204)
             #expect(await receiver.call(.get, "/ssf/stream?stream_id=\(id)").status == 404)
-            #expect(try await receiver.stage.store.webhooks().isEmpty)
+            #expect(try await receiver.stage.store.deliveries().isEmpty)
             let words = await receiver.stage.admin(.get, "/admin/v1/events").items
                 .filter { $0.string("event") == "event_stream_changed" }.map { $0.string("reason") }
             #expect(Set(words) == ["created", "changed", "deleted"])

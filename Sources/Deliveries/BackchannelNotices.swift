@@ -9,41 +9,43 @@ public import Telemetry
 /// node sends it, and the one that takes it alone.
 ///
 /// What a client does not take is no loss: it can ask for the result at any time.
-public struct BackchannelPings: Sendable {
+public struct BackchannelNotices: Sendable {
     private static let pageMax = 200
 
     private let context: ServiceContext
-    private let client: HTTPClient
+    private let receiver: Receiver
     private let logger: Logger
-    private let metrics: PingMetrics
+    private let metrics: NoticeMetrics
 
-    /// Pings that are sent by `run` alone.
+    /// Notices that are sent by `run` alone.
     public init(
-        context: ServiceContext, logger: Logger, metrics: PingMetrics, deadline: Duration = BackchannelPing.deadline
+        context: ServiceContext, logger: Logger, metrics: NoticeMetrics, deadline: Duration = BackchannelPing.deadline
     ) {
         (self.context, self.logger, self.metrics) = (context, logger, metrics)
         var options = HTTPClient.Options(width: 8, waitingMax: Self.pageMax)
         options.deadline = deadline
-        client = HTTPClient(options)
+        receiver = Receiver(client: HTTPClient(options))
     }
 
-    /// Sends pings until the task is cancelled.
+    /// Sends notices until the task is cancelled.
     @concurrent public func run() async {
         while !Task.isCancelled {
             await step()
-            try? await Task.sleep(for: Webhook.pause)
+            try? await Task.sleep(for: Delivery.pause)
         }
     }
 
-    /// Sends the pings that are due: those of one client one after the other, because its receiver may be slow, and until one
+    /// Sends the notices that are due: those of one client one after the other, because its receiver may be slow, and until one
     /// fails.
     func step() async {
         do throws(StoreError) {
             let due = Dictionary(grouping: try await context.duePings(limit: Self.pageMax), by: \.clientID)
             await withDiscardingTaskGroup { group in
-                for (id, pings) in due {
+                for (id, notices) in due {
                     group.addTask {
-                        for ping in pings where !Task.isCancelled { guard await send(ping.id, of: id) else { return } }
+                        for notice in notices where !Task.isCancelled {
+                            guard await send(notice.id, of: id) else { return }
+                        }
                     }
                 }
             }
@@ -52,22 +54,22 @@ public struct BackchannelPings: Sendable {
         }
     }
 
-    /// Sends one ping; false if its receiver did not take it.
+    /// Sends one notice; false if its receiver did not take it.
     private func send(_ id: Identifier<Session>, of clientID: String) async -> Bool {
         do throws(StoreError) {
-            guard let ping = try await context.takePing(id) else { return true }
-            guard let cause = await problem(of: ping) else {
+            guard let notice = try await context.takePing(id) else { return true }
+            guard let cause = await problem(of: notice) else {
                 metrics.delivered.increment()
                 try await context.endPing(id)
                 return true
             }
-            let isLast = ping.tries >= BackchannelPing.triesMax
+            let isLast = notice.tries >= BackchannelPing.triesMax
             (isLast ? metrics.lost : metrics.failed).increment()
             logger.warning(
                 isLast
                     ? "the client did not accept a ping, which is given up"
                     : "the client did not accept a ping, which is tried again",
-                ["client": .string(clientID), "cause": .string(cause), "tries": .int(ping.tries)])
+                ["client": .string(clientID), "cause": .string(cause), "tries": .int(notice.tries)])
             return false
         } catch {
             logger.warning("pings wait for the database", ["cause": .string("\(error)")])
@@ -75,33 +77,34 @@ public struct BackchannelPings: Sendable {
         }
     }
 
-    /// Why the receiver did not take the ping; nil if it did.
-    private func problem(of ping: BackchannelPing) async -> String? {
-        guard let url = OutboundURL(ping.endpoint, plainLoopback: true) else { return "the URL is not allowed" }
+    /// Why the receiver did not take the notice; nil if it did.
+    private func problem(of notice: BackchannelPing) async -> String? {
+        guard let url = OutboundURL(notice.endpoint, plainLoopback: true) else { return "the URL is not allowed" }
         var body = JSONObject()
-        body.add("auth_req_id", ping.authRequestID)
-        let request = OutboundRequest(
-            .post, url,
-            fields: ["Content-Type": "application/json", "Authorization": "Bearer \(ping.token)"], body: body.encoded())
-        do throws(OutboundError) {
-            let answer = try await client.send(request)
-            return (200..<300).contains(answer.status) ? nil : "status \(answer.status)"
-        } catch { return error.word }
+        body.add("auth_req_id", notice.authRequestID)
+        do throws(DeliveryProblem) {
+            try await receiver.send(
+                OutboundRequest(
+                    .post, url,
+                    fields: ["Content-Type": "application/json", "Authorization": "Bearer \(notice.token)"],
+                    body: body.encoded()))
+            return nil
+        } catch { return error.cause }
     }
 }
 
-/// The counters of the pings of all clients.
-public struct PingMetrics: Sendable {
+/// The counters of the notices to all clients.
+public struct NoticeMetrics: Sendable {
     let delivered: Counter
     let failed: Counter
     let lost: Counter
 
     /// The counters, in `registry`.
     public init(in registry: MetricsRegistry) {
-        let pings = registry.counters(
+        let outcomes = registry.counters(
             "sojourn_login_pings_total",
             help: "Pings about requested logins that a client took, did not take yet, or never will take.",
             labels: [MetricLabel("outcome", values: ["delivered", "failed", "lost"])])
-        (delivered, failed, lost) = (pings["delivered"], pings["failed"], pings["lost"])
+        (delivered, failed, lost) = (outcomes["delivered"], outcomes["failed"], outcomes["lost"])
     }
 }

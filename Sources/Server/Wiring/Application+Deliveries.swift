@@ -1,7 +1,7 @@
 public import Configuration
 internal import Cryptography
 internal import Geolocation
-public import Notifications
+public import Deliveries
 internal import Sessions
 internal import Sockets
 internal import Telemetry
@@ -10,37 +10,37 @@ extension Application {
     /// The webhooks of the configuration.
     func webhooks(
         _ configurations: [ServerConfiguration.Webhook], _ environment: Environment, locations: GeoDatabaseFile? = nil
-    ) throws(StartError) -> [Webhook] {
+    ) throws(StartError) -> [Delivery] {
         if configurations.isEmpty { return [] }
         let node = node(environment)
         let locate = locations.map { file -> WebhookMessage.Locator in { file.location(of: $0) } }
-        var webhooks: [Webhook] = []
-        for (webhook, metrics) in zip(configurations, WebhookMetrics.all(configurations.map(\.name), in: metrics)) {
+        let metrics = DeliveryMetrics.webhooks(configurations.map(\.name), in: metrics, clock: context.clock)
+        var webhooks: [Delivery] = []
+        for (webhook, metrics) in zip(configurations, metrics) {
             webhooks.append(
-                Webhook(
-                    target: try webhook.target(environment), context: context, logger: environment.logger,
+                Delivery(
+                    webhook: try webhook.target(environment), context: context, logger: environment.logger,
                     metrics: metrics, node: node, locate: locate))
         }
         return webhooks
     }
 
-    /// The deliveries of logout tokens.
-    func logoutDeliveries(_ environment: Environment) -> LogoutDeliveries {
-        LogoutDeliveries(
-            context: context, logger: environment.logger, metrics: LogoutMetrics(in: metrics, clock: context.clock),
-            node: node(environment))
+    /// The deliveries to the receivers of clients: logout tokens and pushed security events. `receivers` are the ranges of
+    /// addresses, beside public ones, that events may be pushed to.
+    func clientDeliveries(_ receivers: [AddressRange], _ environment: Environment) -> [ClientDeliveries] {
+        let (logger, node) = (environment.logger, node(environment))
+        return [
+            .logoutTokens(
+                context: context, logger: logger, metrics: .logoutTokens(in: metrics, clock: context.clock), node: node),
+            .securityEvents(
+                context: context, receivers: receivers, logger: logger,
+                metrics: .securityEvents(in: metrics, clock: context.clock), node: node),
+        ]
     }
 
-    /// The pings about logins that clients have requested of users.
-    func backchannelPings(_ environment: Environment) -> BackchannelPings {
-        BackchannelPings(context: context, logger: environment.logger, metrics: PingMetrics(in: metrics))
-    }
-
-    /// The pushed streams of security events.
-    func eventStreamDeliveries(_ receivers: [AddressRange], _ environment: Environment) -> EventStreamDeliveries {
-        EventStreamDeliveries(
-            context: context, receivers: receivers, logger: environment.logger,
-            metrics: EventStreamMetrics(in: metrics, clock: context.clock), node: node(environment))
+    /// The notices about logins that clients have requested of users.
+    func backchannelNotices(_ environment: Environment) -> BackchannelNotices {
+        BackchannelNotices(context: context, logger: environment.logger, metrics: NoticeMetrics(in: metrics))
     }
 
     /// The name of this node among all nodes.

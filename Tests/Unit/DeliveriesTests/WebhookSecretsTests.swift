@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Notifications
+@testable import Deliveries
 
 /// The secrets of webhooks, and the signatures that they make.
 @Suite struct WebhookSecretsTests {

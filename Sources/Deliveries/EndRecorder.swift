@@ -1,9 +1,9 @@
-internal import Sessions
-internal import Telemetry
+public import Sessions
+public import Telemetry
 
 /// Records the ends of sessions that no request records, by the clock or by a revocation of all sessions, because a logout token
 /// tells of recorded ends only. It looks at the sessions of clients that have a receiver, in steps, and writes nothing else.
-struct EndRecorder: Sendable {
+public struct EndRecorder: Sendable {
     /// How many logins one step reads.
     static let stepSize = 200
     /// The time between the end of a round and the next one.
@@ -12,12 +12,15 @@ struct EndRecorder: Sendable {
     let context: ServiceContext
     let logger: Logger
 
+    /// A recorder that does nothing before `run`.
+    public init(context: ServiceContext, logger: Logger) { (self.context, self.logger) = (context, logger) }
+
     /// Repeats rounds until the task is cancelled.
-    @concurrent func run() async {
+    @concurrent public func run() async {
         var cursor: Identifier<Session>?
         while !Task.isCancelled {
             cursor = await step(after: cursor)
-            try? await Task.sleep(for: cursor == nil ? Self.rest : Webhook.pause)
+            try? await Task.sleep(for: cursor == nil ? Self.rest : Delivery.pause)
         }
     }
 

@@ -1,9 +1,9 @@
-/// The progress of a webhook, or of the logout tokens for a client's receiver, and the node that sends it. Only one of several nodes sends, and the next one continues where the
-/// last one stopped.
-public struct WebhookProgress: Hashable, Sendable {
+/// The progress of a webhook, of the logout tokens for a client's receiver, or of a stream of security events, and the node that
+/// sends. Only one of several nodes sends, and the next one continues where the last one stopped.
+public struct DeliveryProgress: Hashable, Sendable {
     /// The id of the last finished event of the audit trail.
     public var cursor: Int64
-    /// The creation time of the webhook. Earlier events are not sent.
+    /// The beginning of the delivery. Earlier events are not sent.
     public var since: Instant
     /// The node that sends. No other node sends before `heldUntil`.
     public var holder: String
@@ -12,7 +12,7 @@ public struct WebhookProgress: Hashable, Sendable {
     /// The time of the first failed delivery since the last successful one; nil if there is none.
     public var failingSince: Instant?
 
-    /// Creates the progress of a new webhook without a sending node.
+    /// Creates the progress of a new delivery without a sending node.
     public init(since: Instant) {
         cursor = 0
         self.since = since
@@ -21,7 +21,7 @@ public struct WebhookProgress: Hashable, Sendable {
     }
 }
 
-extension WebhookProgress {
+extension DeliveryProgress {
     private static let logoutPrefix = "logout "
 
     /// The name under which the store keeps the progress of a client's logout tokens. No webhook has a space in its name.

@@ -2,13 +2,13 @@ import Sessions
 import Testing
 
 /// Which node sends.
-@Suite struct WebhookProgressTests {
+@Suite struct DeliveryProgressTests {
     private static let month = 30 * 86_400
 
     private final class Deliveries {
         private let start = Instant(secondsSinceEpoch: 1_800_000_000)
         private let lease = Duration.seconds(30)
-        private var progress = WebhookProgress(since: Instant(secondsSinceEpoch: 1_800_000_000))
+        private var progress = DeliveryProgress(since: Instant(secondsSinceEpoch: 1_800_000_000))
 
         /// Whether that node may send, by its clock.
         func take(_ node: String, at seconds: Int) -> Bool {
