@@ -106,6 +106,9 @@ struct LogoutDeliveryTests {
     @Test("each end is told once, by a token as the standard demands, and no session that began elsewhere")
     func delivery() async throws {
         try await stage { stage, receiver in
+            // An end from long before the first look is not told.
+            try await stage.end(try await stage.logIn("early"))
+            clock.advance(.seconds(61))
             let first = try await stage.logIn("a")
             let elsewhere = try await stage.logIn("c", isOfPage: false)
             // A refresh brings an ID token of it.
@@ -218,6 +221,8 @@ struct LogoutDeliveryTests {
                 #expect(await delivery.step(failures: Delivery.refusalsMax + refusal) != .again)
             }
             #expect(await delivery.step(failures: 2 * Delivery.refusalsMax) == .again)
+            // The next token has its own count.
+            #expect(await delivery.step(failures: 0) == .failed(.seconds(1)))
             receiver.status.withLock { $0 = 200 }
             await drain(delivery)
             #expect(delivery.metrics.refused?.value == 1 && delivery.metrics.delivered.value == 1)

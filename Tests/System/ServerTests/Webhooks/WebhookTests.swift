@@ -313,6 +313,7 @@ struct WebhookTests {
             try await store.updateDelivery(name) { [now = clock.wall.now] in $0 = DeliveryProgress(since: now) }
         }
         let upkeep = Maintenance(context: application.context, logger: .silent, webhooks: [known])
+        await drain(known)
         clock.advance(Maintenance.webhookMemory)
         await upkeep.forgetWebhooks()
         #expect(try await store.deliveries().count == 3)
