@@ -7,10 +7,10 @@ struct DeadCodeTests {
 
     @Test("a name that is declared in the sources stands somewhere else too") func namesAreUsed() throws {
         let sources = try SourceFile.all(in: "Sources")
-        var counts: [Substring: Int] = [:]
+        var counts: [UInt64: Int] = [:]
         for file in try sources + SourceFile.all(in: "Tests") where file.target != "TidyTests" {
             for line in file.lines where !line.isComment {
-                for word in line.identifiers { counts[word, default: 0] += 1 }
+                for print in line.fingerprints { counts[print, default: 0] += 1 }
             }
         }
         var found: Set<String> = []
@@ -18,7 +18,7 @@ struct DeadCodeTests {
             for (index, line) in file.lines.enumerated() {
                 // The system calls the entry point.
                 if line.isComment || index > 0 && file.lines[index - 1] == "@main" { continue }
-                for name in line.declaredNames where counts[name] == 1 {
+                for name in line.declaredNames where name.fingerprints.allSatisfy({ counts[$0] == 1 }) {
                     found.insert(String(name))
                     #expect(Remaining.lonelyNames.contains(String(name)), "\(file.path):\(index + 1): \(name)")
                 }
@@ -49,21 +49,31 @@ struct DeadCodeTests {
             ("indirect case more(Self)", ["more"]), ("        case let x?: break", []), ("struct A<B> {", ["A"]),
         ]
         for (line, expected) in names { #expect(line.declaredNames == expected, "\(line)") }
-        let text = """
-            extension Account {
-                /// The tokens of an account.
-                func tokens() {}
-                /// Ends them.
-                func tokens() {}
-            }
-            """
-        let file = SourceFile(path: "", lines: text.split(separator: "\n"), declarations: [])
+        let comments = ["/// The tokens of an account.", "/// Ends them."]
+        let lines = comments.flatMap { ["    \($0)", "    func tokens() {}"] }.map { Substring($0) }
+        let file = SourceFile(path: "", lines: ["extension Account {"] + lines + ["}"], declarations: [])
         #expect(file.docstrings.map(\.isRepetition) == [true, false])
     }
 }
 
 extension Substring {
-    fileprivate var isComment: Bool { drop { $0 == " " }.hasPrefix("//") }
+    fileprivate var unindented: Substring { Substring(utf8.drop { $0 == 0x20 }) }
+    fileprivate var isComment: Bool { utf8.drop { $0 == 0x20 }.starts(with: "//".utf8) }
+
+    /// A number for each of the identifiers, because the repository has more than a million of them.
+    fileprivate var fingerprints: [UInt64] {
+        var (prints, print) = ([UInt64](), UInt64(0))
+        for byte in utf8 {
+            if byte.isOfIdentifier {
+                print = (print &+ UInt64(byte)) &* 0x9E37_79B9_7F4A_7C15
+                print ^= print >> 29
+            } else if print != 0 {
+                prints.append(print)
+                print = 0
+            }
+        }
+        return print == 0 ? prints : prints + [print]
+    }
 
     /// The words of a line, as identifiers have them.
     fileprivate var identifiers: [Substring] {
@@ -83,11 +93,13 @@ extension Substring {
 
     /// The names that a line declares: of types, functions and variables, and of the cases of an enum.
     fileprivate var declaredNames: [Substring] {
-        let text = drop { $0 == " " }
-        if text.hasPrefix("case ") || text.hasPrefix("indirect case ") { return text.declaredCases }
+        let text = unindented
+        if text.utf8.starts(with: "case ".utf8) || text.utf8.starts(with: "indirect case ".utf8) {
+            return text.declaredCases
+        }
         let words = text.identifiers
         return zip(words, words.dropFirst()).compactMap { keyword, name in
-            SourceFile.keywords.contains(keyword) && self[keyword.endIndex...].hasPrefix(" ") ? name : nil
+            SourceFile.keywords.contains(keyword) && self[keyword.endIndex] == " " ? name : nil
         }
     }
 
@@ -162,8 +174,8 @@ extension SourceFile {
         var docstrings: [Docstring] = []
         var text: Substring = ""
         for (index, line) in lines.enumerated() {
-            let content = line.drop { $0 == " " }
-            if content.hasPrefix("///") {
+            let content = line.unindented
+            if content.utf8.starts(with: "///".utf8) {
                 text += content.dropFirst(3)
             } else if !text.isEmpty, !content.hasPrefix("@") {
                 let name = content.declaredNames.first ?? ""
