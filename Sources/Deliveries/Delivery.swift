@@ -195,19 +195,22 @@ public struct Delivery: Sendable {
     }
 
     /// Logs and counts the events before `instant` that the receiver has not taken, because the trail is about to delete them.
+    /// Of several nodes each deletes events, so that the one that moves the progress past an event counts it, once.
     public func reportLost(before instant: Instant) async throws(StoreError) {
-        guard let source = try await source(), let known = try await context.store.delivery(source.name) else { return }
-        var (cursor, count, isMore) = (known.cursor, 0, true)
-        while isMore {
-            let page = try await source.events(after: cursor)
-            let old = page.prefix { $0.event.at < instant }
-            for event in old where try await source.wants(event, since: known.since) { count += 1 }
-            cursor = old.last?.id ?? cursor
-            isMore = !old.isEmpty && old.count == page.count
+        var count = 0
+        while let source = try await source(), let known = try await context.store.delivery(source.name) {
+            let old = try await source.events(after: known.cursor).prefix { $0.event.at < instant }
+            guard let last = old.last?.id else { break }
+            var wanted = 0
+            for event in old where try await source.wants(event, since: known.since) { wanted += 1 }
+            let isMoved = try await context.store.updateDelivery(source.name) { progress in
+                guard progress?.cursor == known.cursor else { return false }
+                progress?.cursor = last
+                return true
+            }
+            if isMoved { count += wanted }
         }
         if count == 0 { return }
-        // Of several nodes the one reports that sends.
-        if source.receiver != nil, try await take(source) == nil { return }
         metrics.lost.increment(by: UInt64(count))
         logger.error("\(kind.isLost); audit.retention_days says how long they wait", fields(["count": .int(count)]))
     }
