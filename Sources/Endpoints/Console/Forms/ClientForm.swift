@@ -215,6 +215,8 @@ struct ClientForm: WholeForm {
         case .list, .methods:
             return .array(text.split(whereSeparator: \.isWhitespace).map { .string(String($0)) })
         case .flag: return .bool(text == "1")
+        // Empty claims are none; keys have a null.
+        case .json where text.isEmpty && !Self.clearable.contains(name): return .object([:])
         case _ where text.isEmpty:
             return Self.clearable.contains(name) ? .null : name == "scope" ? .string("") : nil
         case .text, .word: return .string(text)
