@@ -134,9 +134,10 @@ extension Endpoints {
         guard let sealed, let carried = context.requests.open(sealed) else {
             throw RequestProblem.invalid("r", "is not a request of this server")
         }
+        // A form with another box is another form: the session of the browser that the first one began is not what it asks for.
         return PageLoginRequest(
             carried: carried, sealed: sealed, transport: transport,
-            browser: browser(call, transport, isKept: isKept, form: sealed))
+            browser: browser(call, transport, isKept: isKept, form: isKept == true ? sealed + " kept" : sealed))
     }
 
     /// Logs a user in by password, with the limits of the other logins, and answers the client.

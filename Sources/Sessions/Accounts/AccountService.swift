@@ -85,7 +85,8 @@ public final class AccountService: UseCase {
         guard let session = found?.session, session.userID == userID, let group = session.device.browserGroup else {
             return [id]
         }
-        return try await livingSessions(of: userID).map(\.session).filter { $0.device.browserGroup == group }.map(\.id)
+        let row = try await livingSessions(of: userID).map(\.session).filter { $0.device.browserGroup == group }
+        return row.contains { $0.id == id } ? row.map(\.id) : [id]
     }
 
     /// Renames a device of the user, and returns its session. Throws `notFound` if the device has no active session.

@@ -142,7 +142,8 @@ extension RefreshPolicy {
         guard let user = record.user else { return false }
         return record.session.clientID == Client.browserID && user.disabledByAdmin == nil
             && ending(of: record, at: now) == nil
-            && (handle.isKept || now < record.session.renewedAt + BrowserHandle.shortIdle)
+            && (handle.isKept && record.session.browserEnd == nil
+                || now < record.session.renewedAt + BrowserHandle.shortIdle)
     }
 }
 

@@ -243,7 +243,9 @@ extension PageLoginCompletion {
             answered.codeUsedAt == nil, now < answered.codeExpiresAt
         else { return nil }
         let handle = answered.browserSession.map { BrowserHandle(id: $0, isKept: browser.isKept == true) }
-        return PageLoginService.Approval(code: code, handle: handle, idle: idle(by: policy, at: now))
+        let lifetimes = policy.lifetimes(settings: settings, client: browserClient, user: user)
+        return PageLoginService.Approval(
+            code: code, handle: handle, idle: min(lifetimes.idle, lifetimes.maximum) - (now - answered.startedAt))
     }
 
     /// How long the session of the browser goes on without use; zero without one.

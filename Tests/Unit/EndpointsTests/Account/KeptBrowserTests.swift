@@ -53,6 +53,29 @@ struct KeptBrowserTests {
         }
     }
 
+    @Test("A form that is sent twice keeps the cookie, and another box is another form")
+    func sentTwice() async throws {
+        try await PageLoginFixture.with(Self.mine) { login in
+            let browser = Browser(login.stage)
+            let page = try await login.page(browser)
+            var codes: [String?] = []
+            for _ in 0..<2 {
+                let answer = await login.submit(browser, page, more: Self.remember)
+                codes.append(try Redirect(answer)["code"])
+                let cookies = answer.response.fields.values("Set-Cookie")
+                #expect(
+                    cookies.contains { $0.hasPrefix(AccountPages.cookie) && $0.hasSuffix("Max-Age=1209600") },
+                    "\(cookies)")
+            }
+            #expect(codes[0] != nil && codes[0] == codes[1])
+            let other = try await login.page(browser, ["prompt": "login"])
+            let short = try Redirect(await login.submit(browser, other))["code"]
+            let long = try Redirect(await login.submit(browser, other, more: Self.remember))["code"]
+            #expect(short != nil && long != nil && short != long)
+            #expect(try Self.isKept(browser, login.stage))
+        }
+    }
+
     @Test("A login with the phone lets it go on")
     func phone() async throws {
         try await PhonePageFixture.with(PhoneBrowserTests.shared) { waiting, phone in
