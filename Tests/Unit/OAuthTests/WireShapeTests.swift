@@ -78,10 +78,9 @@ import Testing
             ErrorCode.allCases.map(\.rawValue) == [
                 "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
                 "invalid_scope", "server_error", "temporarily_unavailable", "unsupported_response_type",
-                "access_denied",
-                "login_required", "interaction_required", "unmet_authentication_requirements", "request_not_supported",
-                "request_uri_not_supported",
-                "invalid_request_uri", "registration_not_supported", "invalid_token", "insufficient_scope",
+                "access_denied", "login_required", "unmet_authentication_requirements", "request_not_supported",
+                "request_uri_not_supported", "invalid_request_uri", "registration_not_supported", "invalid_token",
+                "insufficient_scope",
                 "invalid_target", "authorization_pending", "expired_token", "slow_down",
                 "unknown_user_id", "invalid_binding_message",
                 "insufficient_user_authentication", "invalid_dpop_proof",
