@@ -29,9 +29,9 @@ extension Endpoints {
     /// `history=true` all of them, newest first.
     func listMyLogins(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
         let query = try QueryParameters(call, known: ["wait", "version", "history", "cursor", "limit"])
-        if try query.text("history") == "true" {
-            let page = try await services.phoneLogins.logins(
-                of: session.user.id, after: try query.sessionCursor(), limit: try query.limit())
+        let (cursor, limit) = (try query.sessionCursor(), try query.limit())
+        if try query.flag("history") {
+            let page = try await services.phoneLogins.logins(of: session.user.id, after: cursor, limit: limit)
             return try .json(
                 ListAnswer(try await answers(page.items, call), nextCursor: page.nextCursor))
         }

@@ -51,6 +51,15 @@ struct QueryParameters {
         return try text(name)
     }
 
+    /// `true` or `false`; false when it is absent.
+    func flag(_ name: String) throws -> Bool {
+        switch values[name] {
+        case nil, "false": return false
+        case "true": return true
+        default: throw RequestProblem.invalid(name, "must be true or false")
+        }
+    }
+
     /// The largest number of items on a page: 50 by default, at most 200.
     func limit() throws -> Int {
         guard let text = values["limit"] else { return 50 }

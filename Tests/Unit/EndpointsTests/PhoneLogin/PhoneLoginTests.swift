@@ -154,6 +154,10 @@ struct PhoneLoginTests {
             #expect(await news.items.isEmpty)
             let history = await stage.call(.get, "/v1/me/logins?history=true", bearer: phone.access)
             #expect(history.items.map { $0.string("history") } == ["ABORTED"])
+            for query in ["history=", "history=1", "limit=0", "limit=-1", "cursor=%20", "history=false&limit=201"] {
+                let refused = await stage.call(.get, "/v1/me/logins?\(query)", bearer: phone.access)
+                #expect(refused.status == 400, "\(query)")
+            }
         }
     }
 
