@@ -208,10 +208,12 @@ public struct Delivery: Sendable {
                 progress?.cursor = last
                 return true
             }
-            if isMoved { count += wanted }
+            if isMoved, wanted > 0 {
+                count += wanted
+                metrics.lost.increment(by: UInt64(wanted))
+            }
         }
         if count == 0 { return }
-        metrics.lost.increment(by: UInt64(count))
         logger.error("\(kind.isLost); audit.retention_days says how long they wait", fields(["count": .int(count)]))
     }
 }

@@ -1,10 +1,22 @@
 import HTTP
+import JSON
 import Testing
 
 @testable import Endpoints
 
 /// The form of a client.
 @Suite struct ConsoleFormTests {
+    @Test("an emptied field of JSON takes the claims and the keys away")
+    func emptiedObjects() throws {
+        let stored = ClientForm([
+            "scope_claims": .object(["shop": .array([.string("email")])]), "jwks": .object(["keys": .array([])]),
+        ])
+        var form = stored
+        form.texts["scope_claims"] = ""
+        form.texts["jwks"] = ""
+        #expect(try form.changes(from: stored) == ["scope_claims": .object([:]), "jwks": .null])
+    }
+
     @Test("ways to log in are boxes; of none, every way is one")
     func waysToLogInAreBoxes() async throws {
         try await ConsoleBrowser.with { browser, stage in
