@@ -12,7 +12,7 @@ public struct DeliveryMetrics: Sendable {
 
     let delivered: Counter
     let failed: Counter
-    /// Nil for webhooks, whose messages are never refused.
+    /// Nil for webhooks: their messages are never refused.
     let refused: Counter?
     let lost: Counter
     /// By the name of the delivery.

@@ -44,7 +44,7 @@ struct SecurityEventSource: DeliverySource {
                 try request(await context.token(of: verification, in: stream, to: client), to: receiver)
             } end: { () async throws(StoreError) in
                 try await EventStreamService(context).finish(verification, of: client.id, id: stream.id)
-                // Nothing else may wait, whose success would end the failure.
+                // If nothing else waits, no later success ends the failure.
                 _ = try await context.store.updateDelivery(name) { $0?.failingSince = nil }
                 return true
             }

@@ -119,8 +119,8 @@ extension Endpoints {
         return .form(visit, flow, form)
     }
 
-    /// What the token of a form is made for: the request, and the session whose account the user chooses, because the browser may
-    /// have another one when the form comes.
+    /// What the token of a form is made for: the request, and the session of the chosen account, because the browser may have
+    /// another one when the form comes.
     private func subject(_ path: PagePath, _ sealed: String, _ transport: PageTransport, _ call: Call) -> String {
         guard path == .loginAccount, let handle = browserHandle(call, transport) else { return sealed }
         return "\(sealed) \(handle.id)"
@@ -227,7 +227,7 @@ extension Endpoints {
         if case .stale = message { form.isShownAgain = true }
         let isForOther = carried.isForOther == true
         let known = choice == nil && !isForOther ? try await knownName(visit, login, typed: username) : nil
-        // A user who authenticates again stays logged in as before, unless the box says otherwise.
+        // After a further login the user stays logged in as before, unless the box says otherwise.
         let isSame = known != nil || (request.isOfAccountPages && !isForOther)
         let wasKept = isSame && browserHandle(call, visit.transport)?.isKept == true
         func account(_ name: String) -> LoginPage.RecognizedAccount {

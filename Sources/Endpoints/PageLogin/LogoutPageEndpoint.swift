@@ -20,7 +20,7 @@ private struct LogoutRequest: Sendable {
 extension Endpoints {
     static let logoutPath = "/oauth/logout"
 
-    /// `GET /oauth/logout` and `POST /oauth/logout`: ends the session of the browser. The cookie decides whose session that is.
+    /// `GET /oauth/logout` and `POST /oauth/logout`: ends the session of the browser. The cookie names that session.
     /// An ID token of the same user saves the question; by itself it ends nothing, because a leaked one would log the user out
     /// for ever. A POST of another site has no cookie (SameSite), so that it goes on as a GET.
     func logOutBrowser(_ call: Call) async throws -> Response {

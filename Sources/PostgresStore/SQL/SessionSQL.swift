@@ -133,7 +133,7 @@ enum SessionSQL {
 
     static func insert(_ session: Session) -> Statement { insert(session, inserting) }
 
-    /// Adds a session, or writes all mutable columns of the session with that id.
+    /// Adds a session, or writes the columns of the session with that id that can change, but a provider's confirmation.
     static func replace(_ session: Session) -> Statement { insert(session, replacing) }
 
     private static func insert(_ session: Session, _ template: Template) -> Statement {

@@ -201,7 +201,7 @@ enum SessionRow {
         try connection.execute(insert) { row in write(session, userNumber, to: &row) }
     }
 
-    /// Adds a session, or writes all mutable columns of the session with that id.
+    /// Adds a session, or writes the columns of the session with that id that can change, but a provider's confirmation.
     static func replace(
         _ session: Session, userNumber: Int64, _ connection: Connection
     ) throws(DatabaseError) {

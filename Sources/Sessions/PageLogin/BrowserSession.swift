@@ -118,8 +118,8 @@ extension PageLoginService {
 }
 
 extension Session {
-    /// The end of the device id of a browser's session whose user does not stay logged in. No refresh reads more for it than for
-    /// any other session.
+    /// The end of the device id of a browser's session that lasts half an hour without use. No refresh reads more for it than
+    /// for any other session.
     fileprivate static let shortEnd = "-short"
 
     /// The first instant at which the session opens nothing more in its browser for lack of use; nil: that of its lifetimes. The
@@ -202,7 +202,7 @@ extension PageLoginCompletion {
         return record
     }
 
-    /// Whether the session of that handle opens the account pages of the user who logs in.
+    /// Whether the session of that handle opens the account pages of the user that logs in.
     private func isOfUser(_ handle: BrowserHandle, by policy: RefreshPolicy, at now: Instant) -> Bool {
         guard let browser else { return false }
         return browser.userID == user.id && policy.opensAccountPages(record(of: browser), handle, at: now)

@@ -120,7 +120,7 @@ extension PhoneLogin {
 extension PhoneLogin {
     /// What follows from an act, beside the change of the row, in the same transaction.
     public enum Effect: Hashable, Sendable {
-        /// An event of the audit trail, whose reason is the login's cause.
+        /// An event of the audit trail; its reason is the login's cause.
         case record(Record)
         case endSession(PhoneLogin.Cause)
         /// The parent of the session of the login is another one from now on.

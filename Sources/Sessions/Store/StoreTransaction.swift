@@ -60,7 +60,8 @@ public protocol StoreTransaction: StoreReader, PINTransaction {
     /// Adds a session of an existing user.
     func insert(_ session: Session)
 
-    /// Adds a session, or writes all mutable fields of the session with that id. The user may be deleted.
+    /// Adds a session, or writes the session with that id: all that can change, but the confirmation of a provider.
+    /// The user may be deleted.
     func replace(_ session: Session)
 
     /// Ends a session that has no end, and deletes its provider check and its PIN.

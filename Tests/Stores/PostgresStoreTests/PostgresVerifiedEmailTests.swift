@@ -93,7 +93,7 @@ struct PostgresVerifiedEmailTests {
         return try PostgresServer.shared.run("\(off)EXPLAIN \(text)", schema: try schema(url))
     }
 
-    @Test("whom an address means is found by two indexes")
+    @Test("two indexes find the user of an address")
     func plan() async throws {
         let plan = try await Self.plan(UserSQL.selectMeant(by: "x", "x", limit: 8), ["'x'", "'x'", "8"])
         #expect(plan.contains("Index Scan on users_verified_email"), "\(plan)")

@@ -2,7 +2,7 @@ import Testing
 
 /// What is declared is used, and what is said is not said by the name already.
 struct DeadCodeTests {
-    /// The targets of the SDK, whose users are elsewhere.
+    /// The targets of the SDK: apps use their names.
     private static let libraries: Set<Substring> = ["SojournClient", "SojournEvents", "SojournTestKit"]
 
     @Test("a name that is declared in the sources stands somewhere else too") func namesAreUsed() throws {

@@ -8,7 +8,7 @@ import Testing
 struct FollowedPageTests {
     private let folder = StartingFolder()
 
-    /// The blocks for a shell of a page whose commands need a server and no more.
+    /// The blocks for a shell of a page; its commands need a server and no more.
     private static func blocks(_ page: String) throws -> [Substring] {
         let path = page == "README.md" ? page : "Sources/sojourn/Sojourn.docc/" + page
         let bytes = try #require(FileManager.default.contents(atPath: Repository.path(path)))

@@ -9,7 +9,7 @@ struct KeptBrowserTests {
     static let remember = ["remember": "1"]
     private static let mine = #","browser_session":"client""#
 
-    /// Whether the browser has a session whose user stays logged in.
+    /// Whether the session of the browser outlives half an hour without use.
     static func isKept(_ browser: Browser, _ stage: EndpointsFixture) throws -> Bool {
         let cookie = try #require(browser.cookies[AccountPages.cookie])
         return try #require(stage.endpoints.services.pageLogin.handle(cookie)).isKept

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Endpoints
 
-/// The browser of a user who has paused logins, or whose session is idle: it is signed out as wholly as any other, and nothing is
-/// changed in it but the switch.
+/// A browser after its user has paused logins, or half an hour after its last use: "Sign out" ends its session as in any other,
+/// and its pages change nothing but the switch.
 struct PausedBrowserTests {
     private static let shared = #","browser_session":"shared""#
 

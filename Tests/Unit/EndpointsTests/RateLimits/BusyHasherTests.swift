@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "A page whose password gets no place in the queue says so, and loses neither the link nor the session",
+        "A page says that the queue of passwords is full, and loses neither the link nor the session",
         arguments: ["/reset", "/account/password"])
     func busyPages(_ path: String) async throws {
         try await EndpointsFixture.with { stage in

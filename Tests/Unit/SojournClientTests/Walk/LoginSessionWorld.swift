@@ -2,7 +2,7 @@ import Cryptography
 import Sessions
 import SojournClient
 
-/// A small world in which the SDK's own `LoginSessionMachine` meets the server's own `PhoneLoginPolicy`: a phone whose user acts, a
+/// A small world in which the SDK's own `LoginSessionMachine` meets the server's own `PhoneLoginPolicy`: a phone and its user, a
 /// second phone that has the same picture, a device that waits, and a network that loses, delays and duplicates. Every value is
 /// small, so that all histories can be walked.
 struct LoginSessionWorld: Hashable {
