@@ -7,5 +7,6 @@
 // Reading order: API/Sojourn (the actor that apps use) · Core/RenewalMachine (a renewal is load, send, compare-and-swap) ·
 // Core/Verdict (which answers end a session) · Core/SessionRecord (what is stored) · Stores/SessionStore and Keys/DeviceKeyring
 // (what a platform provides) · Presence/PresenceGate and API/Sojourn+Unlocking (biometry) · LoginPage (the
-// server's page in a browser) · Passkeys · LoginSessions/LoginSession (other devices that the phone lets in) and
-// LoginSessions/LoginSessionMachine (what an answer means for one) · Pushes (encrypted messages) · Wire (requests and answers) · Transport. `Core` has no input or output, no clock and no randomness, so that tests walk it exhaustively.
+// server's page in a browser) · Passkeys · PhoneLogin/LoginSession (other devices that the phone lets in) and
+// PhoneLogin/LoginSessionMachine (what an answer means for one) · Pushes (encrypted messages) · Wire (requests and answers) ·
+// Transport. `Core` has no input or output, no clock and no randomness, so that tests walk it exhaustively.

@@ -99,6 +99,13 @@ struct ManualTests {
         }
     }
 
+    @Test("no list of the first page has more than twelve links") func listsAreShort() throws {
+        let lines = try Manual.page("Sojourn").textLines.map(\.text)
+        let lists = lines.split { !$0.hasPrefix("- ") && !$0.hasPrefix("  ") }
+        #expect(lists.count >= 10)
+        for list in lists { #expect(list.count { $0.hasPrefix("- ") } <= 12, "\(list.first ?? "")") }
+    }
+
     // MARK: What the manual says of the repository
 
     @Test("every path in the manual exists") func pathsExist() throws {
@@ -151,7 +158,7 @@ struct ManualTests {
 
     @Test("the table of other SDKs' requirements has each row once, with suites that exist or a reason")
     func requirementsAreShownOrRefused() throws {
-        let path = "\(Manual.catalog)/Apps/VendorRequirements.md"
+        let path = "\(Manual.catalog)/Internals/Evidence/VendorRequirements.md"
         let bytes = try #require(FileManager.default.contents(atPath: Manual.path(path)))
         let rows = String(decoding: bytes, as: UTF8.self).matches(of: #/\n\| (\w{3}-\d\d) \| (.+) \|/#)
         let expected = [("SLI", 27), ("AMB", 66), ("KII", 35)].flatMap { name, count in
@@ -165,6 +172,35 @@ struct ManualTests {
             #expect(isShown || row.2.wholeMatch(of: #/refused: .{20,}/#) != nil, "\(row.1)")
             #expect(Set(named).subtracting(suites) == [], "\(row.1)")
         }
+    }
+
+    @Test("the table of a vendor's lifecycle has each sentence once, with suites that exist")
+    func lifecycleIsShown() throws {
+        let page = try Manual.page("Internals/Evidence/VendorLifecycle")
+        let rows = page.tableLines.filter { $0.text.hasPrefix("| LIFE-") }
+        let numbers = rows.compactMap { Int($0.text.dropFirst("| LIFE-".count).prefix(2)) }
+        #expect(rows.count >= 66 && numbers == Array(1...rows.count))
+        let suites = try Self.suites()
+        for row in rows {
+            let named = row.text.matches(of: #/`(\w+Tests)`/#).map { String($0.1) }
+            #expect(Set(named).subtracting(suites) == [], "\(row.line)")
+        }
+    }
+
+    /// Nouns that the field has not, or has for something else.
+    private static let nouns = [
+        "bond", "claim", "companion", "probation", "enrolment", "invitation", "arrival", "matching number", "notice",
+        "ping", "policy", "attempt", "outcome", "procedure", "overview", "service", "delivery", "heartbeat",
+        "catalogue",
+    ]
+
+    @Test("the glossary has a line for each noun of the house, and no term twice") func nounsAreExplained() throws {
+        let terms = try Manual.page("Internals/Glossary").tableLines.compactMap { row in
+            row.text.wholeMatch(of: #/\| (.+?) \| .+/#)?.1
+        }
+        let words = terms.filter { $0 != "term" && $0 != "---" }.flatMap { $0.split(separator: ", ") }.map(String.init)
+        #expect(Set(Self.nouns).subtracting(words) == [])
+        #expect(words.filter { word in words.count { $0 == word } > 1 } == [])
     }
 
     @Test("the pages about tests name suites that exist") func suitesOfTheManualExist() throws {

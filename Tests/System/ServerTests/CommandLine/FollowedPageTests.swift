@@ -73,7 +73,7 @@ struct FollowedPageTests {
     private static let later = [
         ["Apps/Accounts.md"], ["Apps/AnonymousUsers.md"], ["APIs/VerifyingTokens.md"],
         ["Apps/WebApplications.md", "Apps/TokensForAPIs.md"], ["Apps/LoginPage.md"],
-        ["APIs/LoginSessions.md"], ["APIs/BackchannelLogins.md"],
+        ["APIs/DevicesAndBackends.md"], ["APIs/BackchannelLogins.md"],
     ]
 
     @Test("each command of a page that goes on from Getting started is taken", arguments: later)
