@@ -44,8 +44,8 @@ extension Store {
 }
 
 extension StoreTransaction {
-    /// Writes the session, and before it its user, if the enrolment makes one. An account without a password opens to whoever
-    /// has the invitation.
+    /// Writes the session, and before it its user, if the enrolment makes one. The invitation alone opens an account without
+    /// a password.
     fileprivate func insert(
         _ session: Session, of opening: SessionOpening, by invitation: Invitation, replacing previous: Session?
     ) throws(TransactionError) {

@@ -55,8 +55,8 @@ extension PhoneLoginService {
         return user?.passwordHash == nil
     }
 
-    /// Verifies the factor. A new account is made of it; an account with a password is opened by that alone, because whoever has
-    /// found an invitation must not get into it.
+    /// Verifies the factor. A new account is made of it; an account with a password is opened by that alone, because an
+    /// invitation that a stranger has found must not open it.
     private func prove(
         _ factor: EnrolmentFactor, for login: PhoneLogin, _ invitation: Invitation, _ request: SessionRequest,
         from origin: Origin

@@ -132,7 +132,7 @@ extension PhoneLoginService {
         return Self.enrolmentPrefix + Base64URL.encode(tag.map { Array($0) } ?? context.random.bytes(32))
     }
 
-    /// The enrolment of the phone with that secret, after what time has brought. Throws `invalidToken` for every other secret.
+    /// The enrolment of the phone with that secret, as it stands now. Throws `invalidToken` for every other secret.
     public func enrolment(
         _ id: Identifier<Session>, secret: String
     ) async throws(ServiceError) -> PhoneLogin {

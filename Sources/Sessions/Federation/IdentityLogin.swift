@@ -38,7 +38,7 @@ public struct IdentityLogin: Sendable {
     /// A user with the verified address may not have another identity of this provider, because the provider treats the two as
     /// different users. A user with the address as username may have no identity at all, such as one that an admin or an import
     /// created, so that an attacker cannot claim the address of another user as username. Neither may have a password from an
-    /// untrusted source, or a session, passkey or identity that such a source may have made, because whoever made the account
+    /// untrusted source, or a session, passkey or identity that such a source may have made, because the maker of the account
     /// would share it with the owner of the address. The same holds for a mailbox, a telephone number or a reset token that such
     /// a source may have left: the next password reset would go to it.
     public func mayLink(_ user: User, having access: UserAccess) -> Bool {
@@ -57,8 +57,8 @@ public struct IdentityLogin: Sendable {
             access: linkingKey == nil ? .provider : .proof)
     }
 
-    /// The sources of a user that was anonymous, after this login has named it. Whoever has its session has proved the mailbox, if
-    /// the provider may prove one.
+    /// The sources of a user that was anonymous, after this login has named it. The holder of its session has proved the mailbox,
+    /// if the provider may prove one.
     public func sources(ofNamed user: User, before old: User, _ known: UserSources) -> UserSources {
         let own = sources(of: user)
         var named = known

@@ -119,7 +119,7 @@ public final class PasskeyService: UseCase {
 
     // MARK: Login
 
-    /// The options of a login. They name no user, so that whoever asks learns of none.
+    /// The options of a login. They name no user, so that a stranger learns of none.
     ///
     /// - Parameter page: the request whose page was shown in a browser; nil for the login of an app.
     public func loginOptions(on page: CarriedRequest? = nil) throws(ServiceError) -> JSONValue {

@@ -73,7 +73,7 @@ extension PhoneLogin {
         case barred
         /// The user has not acted yet (RFC 8628 `authorization_pending`).
         case pending
-        /// Another browser than that of the request comes for the session.
+        /// The session was requested by another browser.
         case otherBrowser
         /// The session was collected before.
         case spent

@@ -164,7 +164,7 @@ extension PhoneLoginService {
         }
     }
 
-    /// The logins of a user that are not over, after what time has brought.
+    /// The logins of a user that are not over now.
     private func living(of userID: Identifier<User>) async throws(ServiceError) -> [PhoneLogin] {
         let found = try await inStore { () async throws(StoreError) in
             try await store.livingLogins(ofUser: userID, limit: Self.livingMax)

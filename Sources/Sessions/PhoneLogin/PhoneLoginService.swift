@@ -164,7 +164,7 @@ public final class PhoneLoginService: UseCase {
         return Instant(secondsSinceEpoch: now - now % slot + slot)
     }
 
-    /// The login of the device, after what time has brought.
+    /// The device's login as it stands now.
     ///
     /// Throws `notFound` for every login that is not of the device.
     public func look(
@@ -185,7 +185,7 @@ public final class PhoneLoginService: UseCase {
         }
     }
 
-    /// The login with that id, after what time has brought; nil if there is none. It writes nothing, because two requests that wait
+    /// The login with that id as it stands now; nil if there is none. It writes nothing, because two requests that wait
     /// for a login would wake each other by it; the clean-up writes what it finds.
     func current(_ id: Identifier<Session>) async throws(ServiceError) -> PhoneLogin? {
         let found = try await inStore { () async throws(StoreError) in try await store.loginWithPhone(id) }

@@ -29,7 +29,7 @@ package enum Renewability: Hashable, Sendable {
 /// - It holds no lock while it waits for the network. The loser of a swap takes what the winner has stored.
 /// - Only `Verdict.ended` ends a session. Nothing is written after any other refusal.
 ///
-/// Whoever drives it performs each output and passes what came of it as the next input, until `finish`. An answer that comes
+/// Its driver performs each output and passes what came of it as the next input, until `finish`. An answer that comes
 /// after the time limit of `send` is dropped, and `answered(.unreachable)` is passed in its place.
 package struct RenewalMachine<Record: RenewableRecord>: Hashable, Sendable {
     /// What happened.

@@ -106,7 +106,7 @@ extension Scenario {
             // Several seconds more for a slow machine; without the limit of 3 s it would be 20.
             try require(seconds < 10, "the call took \(seconds) s")
             gate.open()
-            // Whoever has given the renewal up begins another one now.
+            // A client that has given the renewal up begins another one now.
             try await Task.sleep(for: .milliseconds(300))
             try await eventually("the renewal goes on, and its token is used") {
                 try await driver.requireToken("after the answer") != first
@@ -120,7 +120,7 @@ extension Scenario {
             try await driver.elapse()
             let callers = (0..<20).map { _ in driver.tokenLater(.fresh) }
             try await world.wait(for: 1, .renewal)
-            // Whoever begins a renewal of its own does so before it answers this.
+            // A call that begins a renewal of its own does so before it answers this.
             _ = try await driver.ask("state")
             gate.open()
             var tokens: Set<String?> = []
