@@ -15,11 +15,11 @@ public enum SettingsColumns {
             offlineSessionMax: row.duration(), refreshAfter: row.duration(), rotationInterval: row.duration())
         let epoch = row.integer()
         let cutEpoch = row.optional { row in row.integer() }
-        let cutAt = row.optional { row in row.instant() }
+        let cutAt = row.optionalInstant()
         var revokedBefore: Settings.RevokedBefore?
         if let cutEpoch, let cutAt { revokedBefore = Settings.RevokedBefore(epoch: cutEpoch, at: cutAt) }
         var settings = Settings(sessions: sessions, epoch: epoch, revokedBefore: revokedBefore)
-        settings.earlierTokensEnd = row.optional { row in row.instant() }
+        settings.earlierTokensEnd = row.optionalInstant()
         settings.servedMaximum = row.optional { row in row.duration() }
         return settings
     }
@@ -122,7 +122,7 @@ public enum ClientColumns {
             throw CorruptRow("client \(id) has claims of scopes that cannot be read")
         }
         client.scopeClaims = scopeClaims
-        let (hash, end) = (row.optional { row in row.bytes() }, row.optional { row in row.instant() })
+        let (hash, end) = (row.optional { row in row.bytes() }, row.optionalInstant())
         if let hash, let end { client.earlierSecret = EarlierSecret(hash: hash, endsAt: end) }
         return client
     }

@@ -12,7 +12,7 @@ public enum DeliveryColumns {
         progress.cursor = cursor
         progress.holder = row.text()
         progress.heldUntil = row.instant()
-        progress.failingSince = row.optional { row in row.instant() }
+        progress.failingSince = row.optionalInstant()
         return progress
     }
 

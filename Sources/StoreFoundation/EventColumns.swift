@@ -30,8 +30,8 @@ public enum EventColumns {
         let kind = try row.word(as: AuditEvent.Kind.self)
         let at = row.instant()
         let actor = row.text()
-        let userID = try row.optional { (row) throws(CorruptRow) -> Identifier<User> in try row.identifier() }
-        let sessionID = try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in try row.identifier() }
+        let userID: Identifier<User>? = try row.optionalIdentifier()
+        let sessionID: Identifier<Session>? = try row.optionalIdentifier()
         let clientID = row.optionalText()
         let (deviceID, deviceName) = (row.optionalText(), row.optionalText())
         let tokenID = row.optionalText()
@@ -42,8 +42,8 @@ public enum EventColumns {
             kind, at: at, by: origin, userID: userID, sessionID: sessionID, clientID: clientID, deviceID: deviceID,
             deviceName: deviceName, reason: reason)
         (event.tokenID, event.tokenEpoch) = (tokenID, tokenEpoch)
-        let revokes = try row.optional { (row) throws(CorruptRow) in try row.word(as: Revocation.Kind.self) }
-        let (since, until) = (row.optional { row in row.instant() }, row.optional { row in row.instant() })
+        let revokes = try row.optionalWord(as: Revocation.Kind.self)
+        let (since, until) = (row.optionalInstant(), row.optionalInstant())
         guard let revokes, let since, let until else { return RecordedEvent(id: number, event: event) }
         return RecordedEvent(
             id: number, event: event, revocation: Revocation(revokes, of: event, at: since, until: until))

@@ -15,10 +15,10 @@ public enum ForeignTokenColumns {
         let device = row.device()
         let scope = try row.optional { (row) throws(CorruptRow) in try row.scope() }
         let startedAt = row.instant()
-        let expiresAt = row.optional { row in row.instant() }
+        let expiresAt = row.optionalInstant()
         let epoch = row.integer()
-        let sessionID = try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in try row.identifier() }
-        let exchangedAt = row.optional { row in row.instant() }
+        let sessionID: Identifier<Session>? = try row.optionalIdentifier()
+        let exchangedAt = row.optionalInstant()
         guard (sessionID == nil) == (exchangedAt == nil) else {
             throw CorruptRow("a foreign token has half an exchange")
         }

@@ -10,7 +10,7 @@ public enum SigningKeyColumns {
     public static func read(_ row: inout some StoredRow) -> StoredSigningKey {
         StoredSigningKey(
             id: row.text(), algorithm: row.text(), sealedPrivateKey: row.bytes(), createdAt: row.instant(),
-            activeFrom: row.instant(), retiredAt: row.optional { row in row.instant() })
+            activeFrom: row.instant(), retiredAt: row.optionalInstant())
     }
 
     /// Writes all columns of a signing key.
@@ -33,8 +33,8 @@ public enum AdminKeyColumns {
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> AdminKey {
         var key = AdminKey(id: row.text(), name: row.text(), hash: row.bytes(), createdAt: row.instant())
         key.scope = try row.word(as: AdminKey.Scope.self)
-        key.expiresAt = row.optional { row in row.instant() }
-        key.lastUsedAt = row.optional { row in row.instant() }
+        key.expiresAt = row.optionalInstant()
+        key.lastUsedAt = row.optionalInstant()
         return key
     }
 

@@ -21,7 +21,7 @@ public enum PasskeyColumns {
             id: id, userID: userID, rpID: rpID, publicKey: key, signCount: signCount, isBackupEligible: row.bool(),
             isBackedUp: row.bool(), isUserVerified: row.bool(), transports: row.list(),
             aaguid: row.optional { row in row.bytes() }, name: row.text(), createdAt: row.instant(),
-            lastUsedAt: row.optional { row in row.instant() })
+            lastUsedAt: row.optionalInstant())
     }
 
     /// Writes all columns of a passkey.

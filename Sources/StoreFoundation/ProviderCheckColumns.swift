@@ -14,7 +14,7 @@ public enum ProviderCheckColumns {
         let sealedToken = row.optional { row in row.bytes() }
         let rotates = row.bool()
         let dueAt = row.instant()
-        let failingSince = row.optional { row in row.instant() }
+        let failingSince = row.optionalInstant()
         let isInDoubt = row.bool()
         return ProviderCheck(
             sessionID: sessionID, provider: provider, subject: subject, clientID: clientID, sealedToken: sealedToken,

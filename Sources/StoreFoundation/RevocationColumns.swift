@@ -12,8 +12,8 @@ public enum RevocationColumns {
         let number = row.integer()
         let kind = try row.word(as: Revocation.Kind.self)
         let (at, until) = (row.instant(), row.instant())
-        let userID = try row.optional { (row) throws(CorruptRow) -> Identifier<User> in try row.identifier() }
-        let sessionID = try row.optional { (row) throws(CorruptRow) -> Identifier<Session> in try row.identifier() }
+        let userID: Identifier<User>? = try row.optionalIdentifier()
+        let sessionID: Identifier<Session>? = try row.optionalIdentifier()
         let (clientID, tokenID) = (row.optionalText(), row.optionalText())
         let tokenEpoch = row.optional { row in row.integer() }
         var revocation = Revocation(

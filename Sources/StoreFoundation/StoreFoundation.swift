@@ -79,6 +79,14 @@ extension StoredRow {
     /// Reads a text; nil for null.
     public mutating func optionalText() -> String? { optional { row in row.text() } }
 
+    /// Reads a time in Unix seconds; nil for null.
+    public mutating func optionalInstant() -> Instant? { optional { row in row.instant() } }
+
+    /// Reads an identifier; nil for null.
+    public mutating func optionalIdentifier<Subject>() throws(CorruptRow) -> Identifier<Subject>? {
+        try optional { (row) throws(CorruptRow) in try row.identifier() }
+    }
+
     /// Reads an identifier. It must be `known`, if the statement searched for that.
     public mutating func identifier<Subject>(
         _ known: Identifier<Subject>? = nil
@@ -122,6 +130,11 @@ public struct Columns: Sendable {
 
     init(_ names: String...) { self.names = names }
 
+    private init(names: [String]) { self.names = names }
+
+    /// The columns of `left`, then those of `right`.
+    static func + (left: Columns, right: Columns) -> Columns { Columns(names: left.names + right.names) }
+
     /// `a, b, c`
     public var list: String { names.joined(separator: ", ") }
 
@@ -134,6 +147,11 @@ public struct Columns: Sendable {
     /// `$1, $2, $3`: one parameter for each column. The first has the number `first`.
     public func placeholders(from first: Int = 1) -> String {
         names.indices.map { "$\(first + $0)" }.joined(separator: ", ")
+    }
+
+    /// `a = v.a, b = v.b`: assigns the columns of `table`.
+    public func assignments(of table: String) -> String {
+        names.map { "\($0) = \(table).\($0)" }.joined(separator: ", ")
     }
 
     /// `a = $1, b = $2`: assigns one parameter to each column. The first has the number `first`.

@@ -24,7 +24,7 @@ public enum UserColumns {
         let disabledByAdmin = try readDisabling(&row)
         let disabledByUser = try readDisabling(&row)
         let secretHash = row.optional { row in row.bytes() }
-        let expiresAt = row.optional { row in row.instant() }
+        let expiresAt = row.optionalInstant()
         var passwordReset: User.PasswordReset?
         if let secretHash, let expiresAt {
             passwordReset = User.PasswordReset(secretHash: secretHash, expiresAt: expiresAt)
@@ -42,7 +42,7 @@ public enum UserColumns {
 
     private static func readWrongPasswords(_ row: inout some StoredRow) -> User.WrongPasswords {
         User.WrongPasswords(
-            count: Int(row.integer()), lastAt: row.instant(), lockedUntil: row.optional { row in row.instant() })
+            count: Int(row.integer()), lastAt: row.instant(), lockedUntil: row.optionalInstant())
     }
 
     private static func readDisabling(

@@ -11,7 +11,7 @@ public enum UserSourcesColumns {
             userID: try row.identifier(), username: try row.word(as: AccountSource.self),
             email: try row.optionalWord(as: AccountSource.self), password: try row.optionalWord(as: AccountSource.self),
             access: try row.word(as: AccountSource.self),
-            devicesUnknownAt: row.optional { row in row.instant() })
+            devicesUnknownAt: row.optionalInstant())
     }
 
     /// Writes all columns of the sources.

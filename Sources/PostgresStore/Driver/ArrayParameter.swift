@@ -4,12 +4,14 @@ internal import Sessions
 struct ArrayParameter: PostgresValue, Sendable {
     /// The type of the elements. The raw value is the type's OID, which is the same in every server.
     enum Element: UInt32 {
+        case boolean = 16
+        case bytea = 17
         case bigint = 20
         case text = 25
         case uuid = 2950
     }
 
-    private let element: Element
+    let element: Element
     private var count: UInt32 = 0
     private var hasNull = false
     /// The elements, each preceded by its length.
@@ -54,6 +56,17 @@ struct ArrayParameter: PostgresValue, Sendable {
         guard let text else { return appendNull() }
         begin(length: text.utf8.count)
         elements.append(contentsOf: text.utf8)
+    }
+
+    mutating func append(_ flag: Bool) {
+        begin(length: 1)
+        elements.append(flag ? 1 : 0)
+    }
+
+    mutating func append(_ bytes: [UInt8]?) {
+        guard let bytes else { return appendNull() }
+        begin(length: bytes.count)
+        elements += bytes
     }
 
     private mutating func appendNull() {

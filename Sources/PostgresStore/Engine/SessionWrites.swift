@@ -1,54 +1,40 @@
 internal import Sessions
+internal import StoreFoundation
 
 /// The changes of a batch of sessions, column by column, as two statements: one for sessions that only rotated, which are
 /// nearly all, and one for the others. Each statement compares and swaps: if another node has changed the session, its user,
 /// settings or clients since the read, the session is not written and its id is not returned.
 struct SessionWrites {
     private var ids = ArrayParameter(of: .uuid)
-    private var rotations = Rows()
-    private var others = Rows()
-    private var devices = (
-        name: ArrayParameter(of: .text), platform: ArrayParameter(of: .text), appVersion: ArrayParameter(of: .text)
-    )
-    private var modes = ArrayParameter(of: .text)
-    private var presences = (
-        key: ArrayParameter(of: .text), provenAt: ArrayParameter(of: .bigint), passwordAt: ArrayParameter(of: .bigint),
-        identityAt: ArrayParameter(of: .bigint)
-    )
-    private var attestations = ArrayParameter(of: .text)
-    private var encryptionKeys = ArrayParameter(of: .text)
-    private var methods = ArrayParameter(of: .text)
-    private var confirmed = (by: ArrayParameter(of: .text), at: ArrayParameter(of: .bigint))
-    private var phones = (id: ArrayParameter(of: .uuid), probationUntil: ArrayParameter(of: .bigint))
-    private var endings = (at: ArrayParameter(of: .bigint), reason: ArrayParameter(of: .text))
-    private var events = EventSQL.Rows()
-    private var revocations = RevocationSQL.Rows()
+    private var rotations = Self.noRotations
+    private var others = Self.noChanges
+    private var events = EventSQL.noRows
+    private var revocations = RevocationSQL.noRows
 
-    /// The columns that both kinds of changes write.
-    private struct Rows {
-        var count = 0
-        var ids = ArrayParameter(of: .uuid)
-        var revisions = ArrayParameter(of: .bigint)
-        var userRevisions = ArrayParameter(of: .bigint)
-        var parents = ArrayParameter(of: .bigint)
-        var children = ArrayParameter(of: .bigint)
-        var answers = ArrayParameter(of: .bigint)
-        var renewals = ArrayParameter(of: .bigint)
-        var keys = ArrayParameter(of: .bigint)
-        var confirmations = ArrayParameter(of: .bigint)
+    private static let noRotations = ColumnArrays { row in
+        write(example.session, over: example, to: &row, SessionColumns.writeRotation)
+    }
+    private static let noChanges = ColumnArrays { row in
+        write(example.session, over: example, to: &row, SessionColumns.writeChanging)
+    }
 
-        mutating func append(_ session: Session, over stored: SessionSQL.Stored) {
-            count += 1
-            ids.append(session.id)
-            revisions.append(stored.revision)
-            userRevisions.append(stored.userRevision)
-            parents.append(session.parent)
-            children.append(session.child)
-            answers.append(session.childAnsweredAt)
-            renewals.append(session.renewedAt)
-            keys.append(session.childRequestKey)
-            confirmations.append(session.childConfirmedAt)
-        }
+    /// A session that gives the columns their types.
+    private static let example: SessionSQL.Stored = {
+        let session = Session(
+            id: Identifier(words: (0, 0)), userID: Identifier(words: (0, 0)), clientID: "", device: Device(id: ""),
+            startedAt: Instant(secondsSinceEpoch: 0), epoch: 0)
+        return SessionSQL.Stored(revision: 0, session: session, userRevision: nil, user: nil)
+    }()
+
+    /// Writes the id and the revisions that the statement compares, and the columns that `change` writes.
+    private static func write(
+        _ session: Session, over stored: SessionSQL.Stored, to row: inout ColumnArrays,
+        _ change: (Session, inout ColumnArrays) -> Void
+    ) {
+        row.add(session.id)
+        row.add(stored.revision)
+        row.add(stored.userRevision)
+        change(session, &row)
     }
 
     var isEmpty: Bool { rotations.count == 0 && others.count == 0 }
@@ -72,30 +58,15 @@ struct SessionWrites {
         if session == old, events.isEmpty { return }
         ids.append(session.id)
         if events.isEmpty, session.isRotation(of: old) {
-            rotations.append(session, over: stored)
+            rotations.append { row in
+                Self.write(session, over: stored, to: &row, SessionColumns.writeRotation)
+            }
             return
         }
-        others.append(session, over: stored)
-        devices.name.append(session.device.name)
-        devices.platform.append(session.device.platform)
-        devices.appVersion.append(session.device.appVersion)
-        modes.append(session.authenticationMode.rawValue)
-        endings.at.append(session.ending?.at)
-        endings.reason.append(session.ending?.reason.rawValue)
-        presences.key.append(session.presence.key)
-        presences.provenAt.append(session.presence.provenAt)
-        presences.passwordAt.append(session.presence.passwordAt)
-        presences.identityAt.append(session.presence.identityAt)
-        attestations.append(session.attestation)
-        encryptionKeys.append(session.encryptionKey)
-        methods.append(session.authenticationMethods.joined(separator: " "))
-        confirmed.by.append(session.confirmation?.provider)
-        confirmed.at.append(session.confirmation?.at)
-        phones.id.append(session.phoneID)
-        phones.probationUntil.append(session.probationUntil)
+        others.append { row in Self.write(session, over: stored, to: &row, SessionColumns.writeChanging) }
         for (event, revocation) in events {
-            self.events.append(event, revocation, guardedBy: session.id)
-            if let revocation { revocations.append(revocation, guardedBy: session.id) }
+            EventSQL.add(event, revocation, guardedBy: session.id, to: &self.events)
+            if let revocation { RevocationSQL.add(revocation, guardedBy: session.id, to: &revocations) }
         }
     }
 
@@ -115,69 +86,42 @@ struct SessionWrites {
     }
 
     private func rotate(_ catalogue: Int64, _ end: Int64) -> Statement {
-        Statement(
-            Self.rotating, catalogue, end, rotations.ids, rotations.revisions, rotations.userRevisions,
-            rotations.parents, rotations.children, rotations.answers, rotations.renewals, rotations.keys,
-            rotations.confirmations)
+        Statement(Self.rotating, parameters: [catalogue.parameter, end.parameter] + rotations.parameters)
     }
 
-    private static let rotating = Template(
+    private static let rotating = Template("\(updating(SessionColumns.rotation, from: noRotations)) RETURNING s.id")
+
+    /// Assigns `columns` in the sessions that are unchanged.
+    private static func updating(_ columns: Columns, from rows: ColumnArrays) -> String {
         """
-        UPDATE sessions s SET parent = v.parent, child = v.child, child_answered_at = v.child_answered_at,
-            renewed_at = v.renewed_at, child_request_key = v.child_request_key, child_confirmed_at = v.child_confirmed_at,
-            revision = s.revision + 1
-        FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
-            $10::bigint[], $11::bigint[])
-            AS v (id, revision, user_revision, parent, child, child_answered_at, renewed_at, child_request_key,
-                child_confirmed_at)
+        UPDATE sessions s SET \(columns.assignments(of: "v")), revision = s.revision + 1
+        FROM unnest(\(rows.placeholders(from: 3))) AS v (id, revision, user_revision, \(columns.list))
         WHERE \(isUnchanged)
-        RETURNING s.id
-        """)
+        """
+    }
 
     private func change(_ catalogue: Int64, _ end: Int64) -> Statement {
-        let own: [any PostgresValue] = [
-            catalogue, end, others.ids, others.revisions, others.userRevisions, others.parents, others.children,
-            others.answers, others.renewals, others.keys, others.confirmations, devices.name, devices.platform,
-            devices.appVersion,
-            modes, endings.at,
-            endings.reason, presences.key, presences.provenAt, presences.passwordAt,
-            presences.identityAt, attestations, encryptionKeys, methods, confirmed.by, confirmed.at, phones.id,
-            phones.probationUntil,
-        ]
-        return Statement(Self.changing, parameters: own.map(\.parameter) + events.parameters + revocations.parameters)
+        Statement(
+            Self.changing,
+            parameters: [catalogue.parameter, end.parameter] + others.parameters + events.parameters
+                + revocations.parameters)
     }
 
-    private static let changing = Template(
-        """
-        WITH changed AS (
-            UPDATE sessions s SET parent = v.parent, child = v.child, child_answered_at = v.child_answered_at,
-                renewed_at = v.renewed_at, child_request_key = v.child_request_key, child_confirmed_at = v.child_confirmed_at,
-                device_name = v.device_name, device_platform = v.device_platform, device_app_version = v.device_app_version,
-                authentication_mode = v.authentication_mode, ended_at = v.ended_at, ended_reason = v.ended_reason,
-                presence_key = v.presence_key, presence_proven_at = v.presence_proven_at,
-                password_proven_at = v.password_proven_at, identity_proven_at = v.identity_proven_at,
-                attestation = v.attestation, encryption_key = v.encryption_key,
-                authentication_methods = v.authentication_methods, confirmed_by = v.confirmed_by,
-                confirmed_at = v.confirmed_at, parent_session_id = v.parent_session_id,
-                probation_until = v.probation_until, revision = s.revision + 1
-            FROM unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
-                $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[],
-                $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::bigint[], $21::bigint[], $22::text[], $23::text[],
-                $24::text[], $25::text[], $26::bigint[], $27::uuid[], $28::bigint[])
-                AS v (id, revision, user_revision, parent, child, child_answered_at, renewed_at, child_request_key,
-                    child_confirmed_at, device_name, device_platform, device_app_version, authentication_mode, ended_at, ended_reason,
-                    presence_key, presence_proven_at, password_proven_at, identity_proven_at, attestation,
-                    encryption_key, authentication_methods, confirmed_by, confirmed_at, parent_session_id,
-                    probation_until)
-            WHERE \(isUnchanged)
-            RETURNING s.id, s.ended_at
-        ), released AS (
-            DELETE FROM provider_checks p USING changed c WHERE p.session_id = c.id AND c.ended_at IS NOT NULL
-        ), noted AS (
-            \(EventSQL.insertGuarded(by: "changed", firstParameter: 29))
-        ), revoked AS (
-            \(RevocationSQL.insertGuarded(by: "changed", firstParameter: 29 + EventSQL.parameterCount))
-        )
-        SELECT id FROM changed
-        """)
+    private static let changing: Template = {
+        let firstOfEvents = 3 + noChanges.width
+        let firstOfRevocations = firstOfEvents + EventSQL.noRows.width
+        return Template(
+            """
+            WITH changed AS (
+                \(updating(SessionColumns.changing, from: noChanges)) RETURNING s.id, s.ended_at
+            ), released AS (
+                DELETE FROM provider_checks p USING changed c WHERE p.session_id = c.id AND c.ended_at IS NOT NULL
+            ), noted AS (
+                \(EventSQL.insertGuarded(by: "changed", firstParameter: firstOfEvents))
+            ), revoked AS (
+                \(RevocationSQL.insertGuarded(by: "changed", firstParameter: firstOfRevocations))
+            )
+            SELECT id FROM changed
+            """)
+    }()
 }

@@ -3,74 +3,38 @@ internal import StoreFoundation
 
 /// Every statement about the audit trail. An insert needs `TransactionLock.trail`.
 enum EventSQL {
-    /// Events, column by column.
-    struct Rows {
-        private(set) var count = 0
-        private var guards = ArrayParameter(of: .uuid)
-        private var kinds = ArrayParameter(of: .text)
-        private var times = ArrayParameter(of: .bigint)
-        private var actors = ArrayParameter(of: .text)
-        private var users = ArrayParameter(of: .uuid)
-        private var sessions = ArrayParameter(of: .uuid)
-        private var clients = ArrayParameter(of: .text)
-        private var devices = (ids: ArrayParameter(of: .text), names: ArrayParameter(of: .text))
-        private var tokens = (ids: ArrayParameter(of: .text), epochs: ArrayParameter(of: .bigint))
-        private var reasons = ArrayParameter(of: .text)
-        private var addresses = ArrayParameter(of: .text)
-        private var requests = ArrayParameter(of: .text)
-        private var revocations = (
-            kinds: ArrayParameter(of: .text), times: ArrayParameter(of: .bigint), ends: ArrayParameter(of: .bigint)
-        )
+    /// No events, column by column: the guard, the columns of the event, those of its revocation.
+    static let noRows = ColumnArrays { row in
+        write(AuditEvent(.userChanged, at: Instant(secondsSinceEpoch: 0), by: .system), nil, nil, to: &row)
+    }
 
-        /// - Parameter session: the session that guards the event: the event is written only if the change of that session is.
-        mutating func append(
-            _ event: AuditEvent, _ revocation: Revocation?, guardedBy session: Identifier<Session>? = nil
-        ) {
-            count += 1
-            guards.append(session)
-            kinds.append(event.kind.rawValue)
-            times.append(event.at)
-            actors.append(event.actor)
-            users.append(event.userID)
-            sessions.append(event.sessionID)
-            clients.append(event.clientID)
-            devices.ids.append(event.deviceID)
-            devices.names.append(event.deviceName)
-            tokens.ids.append(event.tokenID)
-            tokens.epochs.append(event.tokenEpoch)
-            reasons.append(event.reason)
-            addresses.append(event.remoteAddress)
-            requests.append(event.requestID)
-            revocations.kinds.append(revocation?.kind.rawValue)
-            revocations.times.append(revocation?.at)
-            revocations.ends.append(revocation?.until)
-        }
+    /// Adds an event to `rows`.
+    ///
+    /// - Parameter session: the session that guards the event: the event is written only if the change of that session is.
+    static func add(
+        _ event: AuditEvent, _ revocation: Revocation?, guardedBy session: Identifier<Session>? = nil,
+        to rows: inout ColumnArrays
+    ) {
+        rows.append { row in write(event, revocation, session, to: &row) }
+    }
 
-        var parameters: [Parameter] {
-            [
-                guards, kinds, times, actors, users, sessions, clients, devices.ids, devices.names, tokens.ids,
-                tokens.epochs, reasons, addresses, requests, revocations.kinds, revocations.times, revocations.ends,
-            ].map(\.parameter)
-        }
+    private static func write(
+        _ event: AuditEvent, _ revocation: Revocation?, _ session: Identifier<Session>?, to row: inout ColumnArrays
+    ) {
+        row.add(session)
+        EventColumns.write(event, revocation, to: &row)
     }
 
     static let selectLast = Statement(Template("SELECT coalesce(max(number), 0) FROM audit_events"))
 
-    private static let types = [
-        "uuid", "text", "bigint", "text", "uuid", "uuid", "text", "text", "text", "text", "bigint", "text", "text",
-        "text", "text", "bigint", "bigint",
-    ]
-    /// The number of parameters of `Rows`.
-    static var parameterCount: Int { types.count }
-
     private static func insert(firstParameter: Int, _ condition: String) -> String {
-        let arrays = types.enumerated().map { "$\(firstParameter + $0)::\($1)[]" }.joined(separator: ", ")
-        return """
-            INSERT INTO audit_events (\(EventColumns.all.list))
-            SELECT \(EventColumns.all.list(of: "e"))
-            FROM unnest(\(arrays)) WITH ORDINALITY AS e (guard, \(EventColumns.all.list), place)
-            \(condition) ORDER BY e.place
-            """
+        """
+        INSERT INTO audit_events (\(EventColumns.all.list))
+        SELECT \(EventColumns.all.list(of: "e"))
+        FROM unnest(\(noRows.placeholders(from: firstParameter))) WITH ORDINALITY
+            AS e (guard, \(EventColumns.all.list), place)
+        \(condition) ORDER BY e.place
+        """
     }
 
     /// The statement that inserts the rows with a guard among the ids of `changed`.
@@ -83,8 +47,8 @@ enum EventSQL {
     /// The statements that add `events` to the trail and their revocations to the feed, with the lock. None for no events.
     static func insert(_ events: [RevokingEvent]) -> [Statement] {
         if events.isEmpty { return [] }
-        var rows = Rows()
-        for entry in events { rows.append(entry.event, entry.revocation) }
+        var rows = noRows
+        for entry in events { add(entry.event, entry.revocation, to: &rows) }
         return [TransactionLock.trail.alone, Statement(insertingUnguarded, parameters: rows.parameters)]
             + RevocationSQL.insert(events.compactMap(\.revocation))
     }

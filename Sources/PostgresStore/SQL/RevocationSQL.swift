@@ -3,50 +3,35 @@ internal import StoreFoundation
 
 /// Every statement about the feed of revocations. An insert needs `TransactionLock.trail`.
 enum RevocationSQL {
-    /// Revocations, column by column.
-    struct Rows {
-        private(set) var count = 0
-        private var guards = ArrayParameter(of: .uuid)
-        private var kinds = ArrayParameter(of: .text)
-        private var times = ArrayParameter(of: .bigint)
-        private var ends = ArrayParameter(of: .bigint)
-        private var users = ArrayParameter(of: .uuid)
-        private var sessions = ArrayParameter(of: .uuid)
-        private var clients = ArrayParameter(of: .text)
-        private var tokens = (ids: ArrayParameter(of: .text), epochs: ArrayParameter(of: .bigint))
-        private var reasons = ArrayParameter(of: .text)
-
-        /// - Parameter session: the session that guards the revocation: the revocation is written only if the change of that
-        ///   session is.
-        mutating func append(_ revocation: Revocation, guardedBy session: Identifier<Session>? = nil) {
-            count += 1
-            guards.append(session)
-            kinds.append(revocation.kind.rawValue)
-            times.append(revocation.at)
-            ends.append(revocation.until)
-            users.append(revocation.userID)
-            sessions.append(revocation.sessionID)
-            clients.append(revocation.clientID)
-            tokens.ids.append(revocation.tokenID)
-            tokens.epochs.append(revocation.tokenEpoch)
-            reasons.append(revocation.reason)
-        }
-
-        var parameters: [Parameter] {
-            [guards, kinds, times, ends, users, sessions, clients, tokens.ids, tokens.epochs, reasons].map(\.parameter)
-        }
+    /// No revocations, column by column: the guard, the columns of the revocation.
+    static let noRows = ColumnArrays { row in
+        let epoch = Instant(secondsSinceEpoch: 0)
+        write(Revocation(number: 0, .userDeleted, at: epoch, until: epoch), nil, to: &row)
     }
 
-    private static let types = ["uuid", "text", "bigint", "bigint", "uuid", "uuid", "text", "text", "bigint", "text"]
+    /// Adds a revocation to `rows`.
+    ///
+    /// - Parameter session: the session that guards the revocation: the revocation is written only if the change of that session
+    ///   is.
+    static func add(
+        _ revocation: Revocation, guardedBy session: Identifier<Session>? = nil, to rows: inout ColumnArrays
+    ) {
+        rows.append { row in write(revocation, session, to: &row) }
+    }
+
+    private static func write(_ revocation: Revocation, _ session: Identifier<Session>?, to row: inout ColumnArrays) {
+        row.add(session)
+        RevocationColumns.write(revocation, to: &row)
+    }
 
     private static func insert(firstParameter: Int, _ condition: String) -> String {
-        let arrays = types.enumerated().map { "$\(firstParameter + $0)::\($1)[]" }.joined(separator: ", ")
-        return """
-            INSERT INTO revocations (\(RevocationColumns.all.list))
-            SELECT \(RevocationColumns.all.list(of: "r"))
-            FROM unnest(\(arrays)) WITH ORDINALITY AS r (guard, \(RevocationColumns.all.list), place)
-            \(condition) ORDER BY r.place
-            """
+        """
+        INSERT INTO revocations (\(RevocationColumns.all.list))
+        SELECT \(RevocationColumns.all.list(of: "r"))
+        FROM unnest(\(noRows.placeholders(from: firstParameter))) WITH ORDINALITY
+            AS r (guard, \(RevocationColumns.all.list), place)
+        \(condition) ORDER BY r.place
+        """
     }
 
     /// The statement that inserts the rows with a guard among the ids of `changed`.
@@ -57,8 +42,8 @@ enum RevocationSQL {
     /// The statements that add `revocations`, under the lock that their events have taken. None for no revocations.
     static func insert(_ revocations: [Revocation]) -> [Statement] {
         if revocations.isEmpty { return [] }
-        var rows = Rows()
-        for revocation in revocations { rows.append(revocation) }
+        var rows = noRows
+        for revocation in revocations { add(revocation, to: &rows) }
         return [Statement(insertingUnguarded, parameters: rows.parameters)]
     }
 

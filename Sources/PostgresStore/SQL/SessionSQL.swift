@@ -147,7 +147,7 @@ enum SessionSQL {
     private static let replacing = Template(
         """
         \(inserting.text)
-        ON CONFLICT (id) DO UPDATE SET \(SessionColumns.changing.replacements), revision = sessions.revision + 1
+        ON CONFLICT (id) DO UPDATE SET \(SessionColumns.imported.replacements), revision = sessions.revision + 1
         """)
 
     static func selectByID(_ id: Identifier<Session>) -> Statement { Statement(selectingByID, id) }

@@ -15,6 +15,12 @@ final class Query: Sendable {
         number = Self.count.wrappingAdd(1, ordering: .relaxed).oldValue
     }
 
+    /// Assigns a parameter to each of `columns` in the rows that meet `condition`.
+    convenience init(updating columns: Columns, of table: String, _ condition: String) {
+        let assignments = columns.names.map { "\($0) = ?" }.joined(separator: ", ")
+        self.init("UPDATE \(table) SET \(assignments) WHERE \(condition)")
+    }
+
     /// Inserts a row of `columns`, optionally with one more column before them.
     convenience init(
         inserting first: String?, _ columns: Columns, into table: String, _ resolution: String = "",

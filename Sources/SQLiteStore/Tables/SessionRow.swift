@@ -15,24 +15,11 @@ enum SessionRow {
     /// index instead of the row, and `read` could not detect that a damaged index led to another session.
     static let selectWithUser = Query("\(withUser) WHERE s.number = (SELECT number FROM sessions WHERE id = ?)")
 
-    /// The only write of a refresh.
-    static let updateRotation = Query(
-        """
-        UPDATE sessions SET parent = ?, child = ?, child_answered_at = ?, renewed_at = ?, child_request_key = ?,
-            child_confirmed_at = ?
-        WHERE number = ?
-        """)
+    /// The write of a refresh that moves serials and times only (`Session.isRotation`).
+    static let updateRotation = Query(updating: SessionColumns.rotation, of: "sessions", "number = ?")
 
-    /// The write of every other change of one session: all mutable columns.
-    static let update = Query(
-        """
-        UPDATE sessions SET device_name = ?, device_platform = ?, device_app_version = ?, authentication_mode = ?,
-            parent = ?, child = ?, child_answered_at = ?, renewed_at = ?, child_request_key = ?, child_confirmed_at = ?,
-            ended_at = ?, ended_reason = ?, presence_key = ?, presence_proven_at = ?, password_proven_at = ?,
-            identity_proven_at = ?, attestation = ?, encryption_key = ?, authentication_methods = ?, confirmed_by = ?,
-            confirmed_at = ?, parent_session_id = ?, probation_until = ?
-        WHERE number = ?
-        """)
+    /// The write of every other change of one session.
+    static let update = Query(updating: SessionColumns.changing, of: "sessions", "number = ?")
 
     /// Writes confirmation and ending of a session after a provider's answer.
     static let updateConfirmation = Query(
@@ -42,9 +29,9 @@ enum SessionRow {
 
     private static let replace = Query(
         inserting: "user_number", SessionColumns.all, into: "sessions",
-        onConflict: "ON CONFLICT (id) DO UPDATE SET \(SessionColumns.changing.replacements)")
+        onConflict: "ON CONFLICT (id) DO UPDATE SET \(SessionColumns.imported.replacements)")
 
-    /// Ends one session that has no end.
+    /// Ends one session that has no end, as a theft does.
     static let end = Query("UPDATE sessions SET ended_at = ?, ended_reason = ? WHERE id = ?")
 
     /// The one session without an end on an installation, if any.
@@ -179,17 +166,15 @@ enum SessionRow {
     {
         if new == old { return }
         if new.isRotation(of: old) {
-            try connection.execute(
-                updateRotation, new.parent, new.child, new.childAnsweredAt, new.renewedAt, new.childRequestKey,
-                new.childConfirmedAt, number)
+            try connection.execute(updateRotation) { row in
+                SessionColumns.writeRotation(new, to: &row)
+                row.add(number)
+            }
         } else {
-            try connection.execute(
-                update, new.device.name, new.device.platform, new.device.appVersion, new.authenticationMode.rawValue,
-                new.parent, new.child, new.childAnsweredAt, new.renewedAt, new.childRequestKey, new.childConfirmedAt,
-                new.ending?.at, new.ending?.reason.rawValue, new.presence.key, new.presence.provenAt,
-                new.presence.passwordAt, new.presence.identityAt, new.attestation, new.encryptionKey,
-                new.authenticationMethods.joined(separator: " "), new.confirmation?.provider, new.confirmation?.at,
-                new.phoneID, new.probationUntil, number)
+            try connection.execute(update) { row in
+                SessionColumns.writeChanging(new, to: &row)
+                row.add(number)
+            }
             if new.ending != nil, old.ending == nil { try connection.execute(ProviderCheckRow.delete, new.id) }
         }
     }

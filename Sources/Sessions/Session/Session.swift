@@ -43,14 +43,14 @@ public struct Session: Hashable, Sendable, Identifiable {
     /// The value of the store's counter at the start: a "revoke all" ends the sessions before it (`Settings`).
     public let epoch: Int64
 
-    /// The serial of the refresh token last presented; 0 before the first one.
+    /// The serial of the refresh token that was exchanged for `child`; 0 before the first exchange.
     public var parent: UInt64
     /// The serial of the refresh token last issued.
     public var child: UInt64
     /// The time at which `child` was last given out. The next rotation is due one rotation interval later.
     public var childAnsweredAt: Instant
-    /// The last refresh, from which the idle time counts, to a quarter of the rotation interval (ROL-19, ROL-22). It is apart
-    /// from `childAnsweredAt`, because a client that refreshes all the time would put off the next rotation for ever.
+    /// The last refresh, from which the idle time counts, to a quarter of the rotation interval. It is apart from
+    /// `childAnsweredAt`, because a client that refreshes all the time would put off the next rotation for ever.
     public var renewedAt: Instant
     /// A short hash of the `Idempotency-Key` of the request that made `child`, if it had one.
     public var childRequestKey: UInt64?
@@ -64,7 +64,8 @@ public struct Session: Hashable, Sendable, Identifiable {
     public var presence: UserPresence
     /// The identity provider that is asked again to confirm the user, and when it last did; nil: none is.
     public var confirmation: ProviderConfirmation?
-    /// The session of the phone that let this one in and on which it depends; nil: it depends on none.
+    /// The session of the phone that let this one in and on which it depends; nil: it depends on none. Its column is
+    /// `parent_session_id`.
     public var phoneID: Identifier<Session>?
     /// Until when the session may do less, because a phone let it in a short time ago; nil: it never had to.
     public var probationUntil: Instant?
@@ -85,7 +86,9 @@ public struct Session: Hashable, Sendable, Identifiable {
         childAnsweredAt: Instant? = nil, renewedAt: Instant? = nil, childRequestKey: UInt64? = nil,
         childConfirmedAt: Instant? = nil,
         ending: Ending? = nil,
-        presence: UserPresence = UserPresence(), confirmation: ProviderConfirmation? = nil
+        presence: UserPresence = UserPresence(), confirmation: ProviderConfirmation? = nil,
+        phoneID: Identifier<Session>? = nil, probationUntil: Instant? = nil, attestation: String? = nil,
+        encryptionKey: String? = nil
     ) {
         self.id = id
         self.userID = userID
@@ -108,6 +111,10 @@ public struct Session: Hashable, Sendable, Identifiable {
         self.ending = ending
         self.presence = presence
         self.confirmation = confirmation
+        self.phoneID = phoneID
+        self.probationUntil = probationUntil
+        self.attestation = attestation
+        self.encryptionKey = encryptionKey
     }
 
     /// Whether at most the serials and times of refreshes differ from those of `old`, an earlier state of the session. Every
