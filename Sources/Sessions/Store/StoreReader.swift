@@ -3,107 +3,14 @@
 ///
 /// `after` is the key of the last row that was read; nil starts with the first row. A list that is shorter than `limit` is the
 /// last one.
-public protocol StoreReader: PINReader {
+public protocol StoreReader:
+    UserReader, IdentityReader, ProviderCheckReader, ForeignTokenReader, PasskeyReader, SessionReader, UsedTokenReader,
+    KeyReader, FailedAttemptsReader, AuditReader, RevocationReader, DeliveryReader, PINReader
+{
     /// Settings and clients.
     func catalogue() -> Answer<Catalogue>
 
-    // MARK: Users
-
-    func user(_ reference: UserReference) -> Answer<User?>
-
-    /// The users with one of those ids or one of those usernames, in no order. The list may contain a user twice.
-    func users(_ ids: [Identifier<User>], named usernames: [String]) -> Answer<[User]>
-
-    /// Up to `limit` users, in no order, whose username has the first key, or whose verified address has the second
-    /// (`Text.emailKey`); nil: no address has.
-    func users(named key: String, orAddress emailKey: String?, limit: Int) -> Answer<[User]>
-
-    /// Up to `limit` users, in no order, with one of those two telephone numbers, letter by letter. Reads no other user.
-    func users(withPhoneNumber number: String, or other: String, limit: Int) -> Answer<[User]>
-
-    /// Users with a username, e-mail or name that contains `query`, in the order of their usernames' keys. May read every user.
-    func users(matching query: String?, after key: String, limit: Int) -> Answer<[User]>
-
-    /// Anonymous users, in the order of their ids. Reads no other user.
-    func anonymousUsers(after id: Identifier<User>?, limit: Int) -> Answer<[User]>
-
-    /// The sources of those users, in no order. A user that does not exist has none.
-    func userSources(of ids: [Identifier<User>]) -> Answer<[UserSources]>
-
-    // MARK: Identities
-
-    func identity(_ key: Identity.Key) -> Answer<Identity?>
-
-    /// The identities of a user, by provider and subject.
-    func identities(of userID: Identifier<User>) -> Answer<[Identity]>
-
-    /// Every identity, by provider and subject.
-    func identities(after key: Identity.Key?, limit: Int) -> Answer<[Identity]>
-
-    // MARK: Passkeys
-
-    func passkey(_ id: [UInt8]) -> Answer<Passkey?>
-
-    /// The passkeys of a user, by credential ID.
-    func passkeys(of userID: Identifier<User>) -> Answer<[Passkey]>
-
-    /// Every passkey, by credential ID.
-    func passkeys(after id: [UInt8]?, limit: Int) -> Answer<[Passkey]>
-
-    // MARK: Sessions
-
-    func session(_ id: Identifier<Session>) -> Answer<Session?>
-
-    /// The sessions with those ids, in no order.
-    func sessions(_ ids: [Identifier<Session>]) -> Answer<[Session]>
-
-    /// The newest `limit` sessions, ended or not, that phones have let in with that key.
-    func sessions(letInWithKey thumbprint: String, limit: Int) -> Answer<[Session]>
-
-    /// The sessions without a recorded end on those installations, in no order.
-    func livingSessions(at places: [SessionPlace]) -> Answer<[Session]>
-
-    /// The sessions of a user, tombstones included, newest first.
-    func sessions(of userID: Identifier<User>, after cursor: SessionCursor?, limit: Int) -> Answer<[Session]>
-
-    /// The sessions of a user on a device that have no recorded end, at most one of each client. Reads no other session.
-    func sessions(of userID: Identifier<User>, onDevice deviceID: String) -> Answer<[Session]>
-
-    /// Up to `limit` sessions of a user that have no recorded end, the last refreshed first. Reads at most `lookMax` sessions,
-    /// so it considers only some of the sessions of a user that has more.
-    func latestSessions(of userID: Identifier<User>, limit: Int, lookMax: Int) -> Answer<[Session]>
-
-    /// Whether the user has a tombstone of a session on that device that started before `instant`. Reads at most `lookMax`
-    /// tombstones.
-    func hasTombstone(
-        of userID: Identifier<User>, onDevice deviceID: String, before instant: Instant, lookMax: Int
-    ) -> Answer<Bool>
-
-    /// Every session, tombstones included, in the order of their ids.
-    func sessions(after id: Identifier<Session>?, limit: Int) -> Answer<[Session]>
-
     // MARK: Tokens and checks beside sessions
-
-    /// The stored check of a session with its identity provider.
-    func providerCheck(of id: Identifier<Session>) -> Answer<ProviderCheck?>
-
-    /// Whether a check of that provider is due by `now`.
-    func hasDueProviderCheck(of provider: String, by now: Instant) -> Answer<Bool>
-
-    /// The foreign token with that digest.
-    func foreignToken(_ digest: [UInt8]) -> Answer<ForeignToken?>
-
-    /// Every foreign token, in the order of their digests.
-    func foreignTokens(after digest: [UInt8]?, limit: Int) -> Answer<[ForeignToken]>
-
-    /// Whether the user has a foreign token that was not exchanged.
-    func hasWaitingForeignToken(of userID: Identifier<User>) -> Answer<Bool>
-
-    /// Whether the token was used before `token.at` and is still remembered.
-    func isUsed(_ token: OneTimeToken) -> Answer<Bool>
-
-    /// The used tokens that are not yet too old to be accepted at `now`, in the order of their digests.
-    func usedTokens(after digest: [UInt8]?, at now: Instant, limit: Int) -> Answer<[OneTimeToken]>
 
     /// The login with that id.
     func login(_ id: Identifier<Session>) -> Answer<PageLogin?>
@@ -156,60 +63,6 @@ public protocol StoreReader: PINReader {
 
     /// The number of logins that backends have requested of a user and that wait for the user at `now`.
     func openPushCount(to userID: Identifier<User>, at now: Instant) -> Answer<Int>
-
-    /// The failed attempts that are counted for `target`.
-    func failedAttempts(at target: LockoutTarget) -> Answer<FailedAttempts?>
-
-    // MARK: Keys and deliveries
-
-    /// The signing keys, in the order in which they were made.
-    func signingKeys() -> Answer<[StoredSigningKey]>
-
-    /// The admin keys, in the order in which they were made.
-    func adminKeys() -> Answer<[AdminKey]>
-
-    /// The progress of the delivery of that name; nil if none is recorded.
-    func delivery(_ name: String) -> Answer<DeliveryProgress?>
-
-    /// The progress of each delivery, by name.
-    func deliveries() -> Answer<[String: DeliveryProgress]>
-
-    // MARK: The audit trail and the feed
-
-    /// The events of the audit trail after number `cursor`, of one user or one session if given.
-    func events(
-        after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
-    ) -> Answer<[RecordedEvent]>
-
-    /// The events of a user before number `cursor`, the newest first.
-    func events(ofUser userID: Identifier<User>, before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]>
-
-    /// The events before number `cursor`, the newest first.
-    func events(before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]>
-
-    /// The ends of the client's sessions in the audit trail after number `cursor`, the oldest first. Reads no other event.
-    func sessionEnds(ofClient clientID: String, after cursor: Int64, limit: Int) -> Answer<[RecordedEvent]>
-
-    /// The latest events of the kind `clientChanged` of that client, or without one `settingsChanged`, the newest first.
-    func lifetimeChanges(ofClient clientID: String?, limit: Int) -> Answer<[RecordedEvent]>
-
-    /// The number of the last event of the audit trail; 0 if it is empty.
-    func lastEvent() -> Answer<Int64>
-
-    /// Reads the next `limit` events after number `cursor`, and returns those of the kinds `ImportLedger.generalKinds`.
-    func ledgerStep(after cursor: Int64, limit: Int) -> Answer<LedgerStep>
-
-    /// The events of those users that `ImportLedger` records, from the oldest event on.
-    func ledgerEvents(of users: [Identifier<User>]) -> Answer<[RecordedEvent]>
-
-    /// The events after number `cursor` that `ImportLedger` records.
-    func ledgerEvents(after cursor: Int64) -> Answer<[RecordedEvent]>
-
-    /// Revocations after number `cursor` that still matter at `now`, the oldest first.
-    func revocations(after cursor: Int64, at now: Instant, limit: Int) -> Answer<[Revocation]>
-
-    /// The largest number that the feed has assigned; 0 if there is none yet.
-    func lastRevocation() -> Answer<Int64>
 }
 
 /// An installation of an app. It has at most one active session.

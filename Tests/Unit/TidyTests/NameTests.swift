@@ -70,6 +70,27 @@ struct NameTests {
         }
     }
 
+    @Test("a protocol of rows has at most sixteen requirements, and those of the store only join them")
+    func theProtocolsOfRowsAreSmall() throws {
+        let requirement = #/^    (func|var) /#
+        for file in try SourceFile.all(in: "Sources") where file.target == "Sessions" {
+            for (index, line) in file.lines.enumerated() {
+                guard let name = line.prefixMatch(of: #/public protocol (\w+(Reader|Transaction))\b/#)?.1 else { continue }
+                let body = file.lines[index...].prefix { $0 != "}" }
+                let count = body.count { $0.prefixMatch(of: requirement) != nil }
+                let isJoin = ["StoreReader", "StoreTransaction"].contains(name)
+                #expect(count <= (isJoin ? 2 : 16), "\(file.path):\(index + 1) \(name) has \(count)")
+            }
+        }
+    }
+
+    @Test("few closures name their error type, because the compiler infers none") func fewClosuresNameTheirError() throws {
+        let count = try SourceFile.all(in: "Sources").reduce(0) { sum, file in
+            sum + file.lines.count { $0.contains(#/\{.*throws\(\w+\).* in\b/#) }
+        }
+        #expect(count <= Remaining.closuresThatNameTheirError, "\(count)")
+    }
+
     @Test("the protocol of the stores has at most ten requirements") func theStoreIsSmall() throws {
         var count = 0
         for file in try SourceFile.all(in: "Sources") {

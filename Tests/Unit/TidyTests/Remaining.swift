@@ -2,6 +2,8 @@
 enum Remaining {
     /// Comment lines of `Sources` with a pronoun for persons, in a thousand.
     static let pronounsPerThousand = 10
+    /// Lines of `Sources` on which a closure names the type of the errors that it throws.
+    static let closuresThatNameTheirError = 721
     /// Docstrings that begin with "The same".
     static let sameDocstrings = 0
     /// Targets without a file of their name.
