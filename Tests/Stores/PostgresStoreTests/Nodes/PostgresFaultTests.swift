@@ -69,11 +69,12 @@ import Testing
         }
     }
 
-    @Test func whoWaitsForALockOfSomebodyElseIsRefusedInTime_andNotDecidedLater() async throws {
+    @Test("a change that waits for a lock is refused at its deadline, and not decided later")
+    func aChangeWaitsForALock() async throws {
         let url = try PostgresServer.shared.newDatabase()
-        let store = try openStore(url) { $0.decisionDeadline = .milliseconds(700) }
-        let session = try await givenSession(store)
         let other = try openStore(url)
+        let session = try await givenSession(other)
+        let store = try openStore(url) { $0.decisionDeadline = .milliseconds(700) }
         let gate = Gate()
         async let holder: Void = hold(session.userID, gate, in: other)
         while !gate.hasBegun.load(ordering: .acquiring) { await Task.yield() }
