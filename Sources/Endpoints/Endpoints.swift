@@ -129,6 +129,7 @@ public final class Endpoints: Sendable {
 
     /// Answers any request; at once, if nothing has to be awaited for the answer.
     public func reply(to request: Request, from caller: Caller) -> Reply {
+        // `IssuerPath.swift` has `find`.
         let (request, finding) = find(request, caller)
         return reply(to: request, finding, from: caller)
     }

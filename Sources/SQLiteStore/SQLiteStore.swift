@@ -199,10 +199,10 @@ public final class SQLiteStore: Store {
     func write<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        let delivery = Delivery<Outcome>()
-        let pending = try submit { (transaction) throws(DatabaseError) in delivery.set(try change(&transaction)) }
+        let box = OutcomeBox<Outcome>()
+        let pending = try submit { (transaction) throws(DatabaseError) in box.set(try change(&transaction)) }
         try await pending.durability()
-        return delivery.outcome
+        return box.outcome
     }
 
     /// Runs `change` as above, and calls `prepare` with its outcome while the disk works on the commit.
@@ -210,12 +210,12 @@ public final class SQLiteStore: Store {
         _ change: @escaping @Sendable (inout Transaction) throws(DatabaseError) -> Outcome,
         preparing prepare: (Outcome) -> Void
     ) async throws(StoreError) -> Outcome {
-        let delivery = Delivery<Outcome>()
-        let pending = try submit { (transaction) throws(DatabaseError) in delivery.set(try change(&transaction)) }
+        let box = OutcomeBox<Outcome>()
+        let pending = try submit { (transaction) throws(DatabaseError) in box.set(try change(&transaction)) }
         try await pending.decision()
-        prepare(delivery.outcome)
+        prepare(box.outcome)
         try await pending.durability()
-        return delivery.outcome
+        return box.outcome
     }
 
     private func submit(
@@ -230,9 +230,9 @@ public final class SQLiteStore: Store {
     func read<Outcome: Sendable>(
         _ body: @escaping @Sendable (Snapshot) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        let delivery = Delivery<Outcome>()
-        try await run(on: reads) { (snapshot) throws(DatabaseError) in delivery.set(try body(snapshot)) }
-        return delivery.outcome
+        let box = OutcomeBox<Outcome>()
+        try await run(on: reads) { (snapshot) throws(DatabaseError) in box.set(try body(snapshot)) }
+        return box.outcome
     }
 
     /// Reads on the reader for long reads, so that short reads do not wait.
@@ -240,11 +240,11 @@ public final class SQLiteStore: Store {
         examinesDamage: Bool = false,
         _ body: @escaping @Sendable (Snapshot) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        let delivery = Delivery<Outcome>()
+        let box = OutcomeBox<Outcome>()
         try await run(on: longReads, examinesDamage: examinesDamage) { (snapshot) throws(DatabaseError) in
-            delivery.set(try body(snapshot))
+            box.set(try body(snapshot))
         }
-        return delivery.outcome
+        return box.outcome
     }
 
     private func run(

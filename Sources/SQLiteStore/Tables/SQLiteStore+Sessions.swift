@@ -20,10 +20,7 @@ extension SQLiteStore {
     ) throws(DatabaseError) -> Bool {
         let connection = transaction.connection
         guard let stored = try SessionRow.find(id, connection) else { return false }
-        var edited = SessionChange(
-            session: stored.session, user: stored.user,
-            client: transaction.catalogue.clients[stored.session.clientID],
-            settings: transaction.catalogue.settings)
+        var edited = SessionChange(stored.record(transaction.catalogue))
         change(&edited)
         try SessionRow.write(edited.session, over: stored.session, number: stored.number, connection)
         try EventRow.insert(edited.events, in: &transaction)

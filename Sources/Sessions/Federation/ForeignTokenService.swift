@@ -28,7 +28,7 @@ final class ForeignTokenService: UseCase {
             let found: Void? = try await inStore { () async throws(StoreError) in
                 try await store.updateSession(sessionID) { change in attempt.settle(&change) }
             }
-            if found == nil { attempt.record(.undecided(.refused(.unknownSession))) }
+            if found == nil { attempt.record(.failed(.refused(.unknownSession))) }
         }
         return true
     }
@@ -86,10 +86,10 @@ extension ForeignTokenChange {
     mutating func exchange(_ attempt: RefreshAttempt, for id: Identifier<Session>) -> ForeignTokenExchange {
         let (origin, time) = (attempt.circumstances.origin, attempt.circumstances.time)
         let now = time.now
-        guard let token else { return .decided(.undecided(.refused(.malformed))) }
+        guard let token else { return .decided(.failed(.refused(.malformed))) }
         if let exchange = token.exchange { return .spent(exchange.sessionID) }
         if let expiresAt = token.expiresAt, now >= expiresAt {
-            if time.earliest < expiresAt { return .decided(.undecided(.store(.clockInDoubt))) }
+            if time.earliest < expiresAt { return .decided(.failed(.store(.clockInDoubt))) }
             return .decided(.refused(.refused(.ended(.idleExpired)), token.userID))
         }
         let session = Session(

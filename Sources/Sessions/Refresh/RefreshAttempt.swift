@@ -48,7 +48,7 @@ public final class RefreshAttempt: Sendable {
         var verdict: Verdict?
         var refusedUserID: Identifier<User>?
         var grant: Result<TokenGrant, ServiceError>?
-        var endsCompanions = false
+        var needsOtherRows = false
         var isEnding = false
     }
 
@@ -64,8 +64,8 @@ public final class RefreshAttempt: Sendable {
         case granted(TokenGrant.Entitlement)
         /// The token belongs to a session of that user and is refused, or does not grant what the request asks for.
         case refused(ServiceError, Identifier<User>)
-        /// The token belongs to no known session, or cannot be decided now.
-        case undecided(ServiceError)
+        /// The token belongs to no known session, or cannot be decided now. It counts against no user.
+        case failed(ServiceError)
     }
 
     /// A refresh with `token`, or, if `isOfDeviceKey`, with an assertion.
@@ -192,17 +192,17 @@ extension RefreshAttempt {
         state.withLock { state in
             state.verdict = verdict
             state.grant = nil
-            state.endsCompanions = false
+            state.needsOtherRows = false
         }
     }
 
     /// Records that the decision reads or writes rows of other sessions, so that it is made in a transaction of its own.
     ///
     /// - Parameter isEnding: whether the session ends by it, as far as the decision is known.
-    func noteCompanions(isEnding: Bool) {
+    func noteOtherRows(isEnding: Bool) {
         state.withLock { state in
             (state.verdict, state.grant) = (nil, nil)
-            (state.endsCompanions, state.isEnding) = (true, isEnding)
+            (state.needsOtherRows, state.isEnding) = (true, isEnding)
         }
     }
 
@@ -210,7 +210,7 @@ extension RefreshAttempt {
     var isEnding: Bool { state.withLock { $0.isEnding } }
 
     /// Whether the decision is about rows of other sessions too.
-    var endsCompanions: Bool { state.withLock { $0.endsCompanions } }
+    var needsOtherRows: Bool { state.withLock { $0.needsOtherRows } }
 
     /// The decision; nil before it was made.
     var verdict: Verdict? { state.withLock { $0.verdict } }

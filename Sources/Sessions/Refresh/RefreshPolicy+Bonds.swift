@@ -23,8 +23,8 @@ extension RefreshPolicy {
         guard case .known(let phone, let client, let login) = state else {
             return Session.Ending(reason: .parentEnded, at: now)
         }
-        let parent = SessionRecord(session: phone, user: record.user, client: client, settings: record.settings)
-        if let ending = ending(of: parent, at: now) {
+        let phoneRecord = SessionRecord(session: phone, user: record.user, client: client, settings: record.settings)
+        if let ending = ending(of: phoneRecord, at: now) {
             return Session.Ending(reason: .parentEnded, at: max(ending.at, record.session.startedAt))
         }
         guard let silent = login?.silentUntil(phone), now >= silent else { return nil }
@@ -46,7 +46,7 @@ extension RefreshPolicy {
         let recorded = recordedEnding(
             of: change.session, user: change.user, client: change.client, settings: change.settings, now: time.now)
         guard recorded == nil, let ending = bondEnding(of: change.record, at: time.now) else { return nil }
-        guard bondEnding(of: change.record, at: time.earliest) != nil else { return .undecided(.store(.clockInDoubt)) }
+        guard bondEnding(of: change.record, at: time.earliest) != nil else { return .failed(.store(.clockInDoubt)) }
         var session = change.session
         session.end(ending.reason, at: ending.at)
         change.keep(session, endedBy: origin, at: time.now)

@@ -97,7 +97,7 @@ public struct RefreshPolicy: Hashable, Sendable {
     ) -> RefreshAttempt.Verdict {
         let now = time.now
         if attempt.isStale(at: now, interval: change.settings.sessions.rotationInterval) {
-            return .undecided(.staleRequest)
+            return .failed(.staleRequest)
         }
         if change.session.phoneID != nil, let verdict = endByBond(&change, from: origin, at: time) { return verdict }
         var session = change.session
@@ -105,9 +105,9 @@ public struct RefreshPolicy: Hashable, Sendable {
             attempt, &session, user: change.user, client: change.client, settings: change.settings, now: now,
             earliest: time.earliest)
         switch decision {
-        case .stale: return .undecided(.staleRequest)
-        case .undecided: return .undecided(.store(.clockInDoubt))
-        case .unconfirmed: return .undecided(.identityProviderUnavailable)
+        case .stale: return .failed(.staleRequest)
+        case .undecided: return .failed(.store(.clockInDoubt))
+        case .unconfirmed: return .failed(.identityProviderUnavailable)
         case .refused(let reason):
             change.keep(session, endedBy: origin, at: now)
             if reason == .insufficientUserAuthentication, let requirement = presenceRequirement(on: change.record) {
@@ -117,7 +117,7 @@ public struct RefreshPolicy: Hashable, Sendable {
         case .repeated, .rotated, .converged, .reissued, .caughtUp, .restored, .resumed: break
         }
         // The rules from here on leave the session as it was, so that the presented token is not spent.
-        guard let user = change.user, let client = change.client else { return .undecided(.refused(.unknownSession)) }
+        guard let user = change.user, let client = change.client else { return .failed(.refused(.unknownSession)) }
         if attempt.presence?.refusal(for: user) != nil {
             return .refused(.wrongPassword(requirement(afterWrongPasswordIn: change.record)), user.id)
         }
@@ -131,7 +131,7 @@ public struct RefreshPolicy: Hashable, Sendable {
         do throws(ServiceError) {
             audience = try resources.audience(for: client, granted: session.resources)
         } catch { return .refused(error, user.id) }
-        do throws(ServiceError) { try attempt.useProof(on: session) } catch { return .undecided(error) }
+        do throws(ServiceError) { try attempt.useProof(on: session) } catch { return .failed(error) }
         if decision == .restored {
             change.events.append(
                 AuditEvent(.sessionRestored, at: now, by: origin, session: session, reason: "newer_than_stored"))

@@ -49,24 +49,27 @@ public final class RefreshService: UseCase {
             try await store.changeSession(id) { change in
                 let session = change.session
                 // The decision on a session that depends on a phone reads the rows of the phone as well.
-                if session.phoneID != nil, session.ending == nil { return attempt.noteCompanions(isEnding: false) }
+                if session.phoneID != nil, session.ending == nil { return attempt.noteOtherRows(isEnding: false) }
+                // `RefreshPolicy.decide` is the decision.
                 attempt.settle(&change)
                 guard change.endsCompanions(after: session) else { return }
                 // The end is not written here, because the companions end in the same transaction.
                 (change.session, change.events) = (session, [])
-                attempt.noteCompanions(isEnding: true)
+                attempt.noteOtherRows(isEnding: true)
             } preparing: {
                 sign(attempt)
             }
         }
         // Tokens were granted to nearly all.
         if case .granted = attempt.verdict { return isFound }
-        return attempt.endsCompanions ? try await end(attempt, id) : isFound
+        return attempt.needsOtherRows ? try await decideWithOtherRows(attempt, id) : isFound
     }
 
-    /// Decides `attempt` again in a transaction that ends the companions of the session as well.
+    /// Decides `attempt` again in a transaction that reads the session's phone, and ends other sessions with this one.
     @inline(never)
-    private func end(_ attempt: RefreshAttempt, _ id: Identifier<Session>) async throws(ServiceError) -> Bool {
+    private func decideWithOtherRows(
+        _ attempt: RefreshAttempt, _ id: Identifier<Session>
+    ) async throws(ServiceError) -> Bool {
         let (origin, isEnding) = (attempt.circumstances.origin, attempt.isEnding)
         return try await inStore { () async throws(StoreError) in
             try await store.updateSessionAndCompanions(id, isRepeatable: !isEnding, by: origin) { attempt.settle(&$0) }
@@ -110,7 +113,7 @@ public final class RefreshService: UseCase {
     func tokens(of attempt: RefreshAttempt) async -> Result<TokenGrant, ServiceError> {
         switch attempt.verdict {
         case nil: preconditionFailure("the store has found the session and has not run the decision")
-        case .undecided(let error): return .failure(error)
+        case .failed(let error): return .failure(error)
         case .refused(let error, let userID):
             attempt.noteRefusal(of: userID)
             return .failure(error)

@@ -1,5 +1,5 @@
-// Companions: the session of a browser, and the sessions of apps that began in it by a login on the server's page, or that such a
-// login has continued.
+// Companions, which end with a session, each theft included: the session of a browser, and the sessions of apps that began in it
+// by a login on the server's page, or that such a login has continued.
 
 extension EndReason {
     /// Whether an end for this reason ends the companions of the session as well: each end that somebody decided or caused. A
@@ -23,9 +23,10 @@ extension SessionChange {
 }
 
 extension StoreTransaction {
-    /// Ends the companions of a session that ends with `ending`: of an app's session the session of the browser in which it began,
-    /// and of those whose logins have continued it, so that they ask again; of a browser's session all sessions of apps that began in it. Other apps of the same
-    /// browser go on when one app logs out. Returns the events of the ends, without those of `except`, which goes on.
+    /// Ends the companions of a session that ends with `ending`: of an app's session the session of the browser in which it
+    /// began, and of those whose logins have continued it, so that they ask again; of a browser's session all sessions of apps
+    /// that began in it. Other apps of the same browser go on when one app logs out. Returns the events of the ends, without
+    /// those of `except`, which goes on.
     func endCompanions(
         of id: Identifier<Session>, ofClient clientID: String, _ ending: Session.Ending,
         except: Identifier<Session>? = nil, in locked: inout LockedSessions, by origin: Origin
@@ -133,7 +134,7 @@ extension StoreTransaction {
         let known = try catalogue.value()
         let user = try user(.id(session.userID)).value()
         var edited = SessionChange(known.record(of: session, user))
-        edited.phone = try phoneState(of: session, known)
+        edited.record.phone = try phoneState(of: session, known)
         let outcome = change(&edited)
         var events = edited.events
         if session.ending == nil, let ending = edited.session.ending {

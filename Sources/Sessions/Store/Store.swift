@@ -29,43 +29,6 @@ public struct SessionRecord: Hashable, Sendable {
     }
 }
 
-/// A change of one session inside a transaction. The closure edits `session` and appends to `events`.
-public struct SessionChange: Sendable {
-    /// The session. The store writes the fields that differ after the change.
-    public var session: Session
-    /// Nil when the user was deleted.
-    public let user: User?
-    /// Nil when the client was deleted.
-    public let client: Client?
-    /// The settings at the moment of the transaction.
-    public let settings: Settings
-    /// The phone on which the session depends; nil: it depends on none, or the phone was not read.
-    public var phone: BondedPhone?
-    /// Events that the same transaction appends to the audit trail.
-    public var events: [AuditEvent] = []
-
-    /// The values that were read, with the edits so far.
-    public var record: SessionRecord {
-        var record = SessionRecord(session: session, user: user, client: client, settings: settings)
-        record.phone = phone
-        return record
-    }
-
-    /// A change that starts with the values of `record`.
-    public init(_ record: SessionRecord) {
-        self.init(session: record.session, user: record.user, client: record.client, settings: record.settings)
-        phone = record.phone
-    }
-
-    /// A change that starts with values that were read together.
-    public init(session: Session, user: User?, client: Client?, settings: Settings) {
-        self.session = session
-        self.user = user
-        self.client = client
-        self.settings = settings
-    }
-}
-
 /// The database as the domain uses it: reads, transactions over rows, and a few calls of their own shape, because they are very
 /// frequent or walk over very many rows. Procedures over these calls are extensions in the folder of their feature.
 ///

@@ -1,7 +1,7 @@
 /// A transaction over rows. It is durable when `Store.write` returns; when that throws, the transaction is rolled back.
 ///
-/// The primitives hold no rule of the domain; the rules are in the procedures of each feature. A write does not wait, and `Store.write`
-/// throws its error. A write returns an `Answer` where a procedure needs to know whether a row was written.
+/// The primitives hold no rule of the domain; the rules are in the procedures of each feature. A write does not wait, and
+/// `Store.write` throws its error. A write returns an `Answer` where a procedure needs to know whether a row was written.
 ///
 /// A row that was read *for update* is not changed by another transaction until this one has ended. Rows are read for update in
 /// this order, so that no two transactions wait for each other: users, sessions, the rows that belong to a session. The audit

@@ -75,7 +75,9 @@ struct NameTests {
         let requirement = #/^    (func|var) /#
         for file in try SourceFile.all(in: "Sources") where file.target == "Sessions" {
             for (index, line) in file.lines.enumerated() {
-                guard let name = line.prefixMatch(of: #/public protocol (\w+(Reader|Transaction))\b/#)?.1 else { continue }
+                guard let name = line.prefixMatch(of: #/public protocol (\w+(Reader|Transaction))\b/#)?.1 else {
+                    continue
+                }
                 let body = file.lines[index...].prefix { $0 != "}" }
                 let count = body.count { $0.prefixMatch(of: requirement) != nil }
                 let isJoin = ["StoreReader", "StoreTransaction"].contains(name)
@@ -84,7 +86,9 @@ struct NameTests {
         }
     }
 
-    @Test("few closures name their error type, because the compiler infers none") func fewClosuresNameTheirError() throws {
+    @Test("few closures name their error type, because the compiler infers none") func fewClosuresNameTheirError()
+        throws
+    {
         let count = try SourceFile.all(in: "Sources").reduce(0) { sum, file in
             sum + file.lines.count { $0.contains(#/\{.*throws\(\w+\).* in\b/#) }
         }
