@@ -3,10 +3,10 @@ import Testing
 
 @testable import PostgresStore
 
-/// What is told of an error of the server, by its SQLSTATE: only what nobody mends by waiting, or outside of the database, is damage.
+/// What is told of an error of the server, by its SQLSTATE: damage is only what neither waiting nor a change elsewhere mends.
 @Suite("PostgreSQL: errors") struct DatabaseErrorTests {
     @Test(
-        "what an operator or another transaction stands in the way of is unavailable",
+        "an error that an operator or the end of another transaction cures is unavailable",
         arguments: ["40001", "40P01", "55P03", "25006", "25P03", "42501", "53300", "57014", "57P01", "08006"])
     func unavailable(state: String) {
         let error = DatabaseError.refused(state: state, message: "no")
@@ -15,7 +15,7 @@ import Testing
         guard case .unavailable = error.storeError else { return #expect(Bool(false), "\(error.storeError)") }
     }
 
-    @Test("what contradicts the schema is damage", arguments: ["23514", "42P01", "42703", "XX001", "XX002"])
+    @Test("an error that contradicts the schema is damage", arguments: ["23514", "42P01", "42703", "XX001", "XX002"])
     func corrupted(state: String) {
         let error = DatabaseError.refused(state: state, message: "no").storeError
         guard case .corrupted = error else { return #expect(Bool(false), "\(error)") }

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// Users, one of them disabled; sessions, refreshed, ended and of a user who is gone; the rest once.
+    /// Users, one of them disabled; sessions, refreshed, ended and of a user that is gone; the rest once.
     private func fill(_ store: PostgresStore) async throws {
         for name in ["a", "b", "c", "d"] {
             let session = try await givenSession(store, name)
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: NextVersion.earlier)
-    func everyMigrationRunsOnRowsOfAnEarlierVersion_andNobodyIsLoggedOut(_ version: Int) async throws {
+    func everyMigrationRunsOnRowsOfAnEarlierVersion_andNoSessionEnds(_ version: Int) async throws {
         let url = try PostgresServer.shared.newDatabase()
         let earlier = try open(url, NextVersion.all(upTo: version))
         try await fill(earlier)
@@ -90,7 +90,7 @@ import Testing
         #expect(sessions?.rows == (version < NextVersion.known + 3 ? 4 : nil))
 
         let store = try open(url, NextVersion.all)
-        try await expectNobodyIsLoggedOut(of: store, with: expected)
+        try await expectNoSessionHasEnded(of: store, with: expected)
         await store.close()
     }
 
@@ -103,7 +103,7 @@ import Testing
         try await fill(earlier)
         let expected = try await Contents(earlier)
         await earlier.close()
-        try await expectNobodyIsLoggedOut(of: store, with: expected)
+        try await expectNoSessionHasEnded(of: store, with: expected)
         await store.close()
     }
 
@@ -128,7 +128,7 @@ import Testing
     }
 
     /// Has `store` go on with sessions that began elsewhere.
-    private func expectNobodyIsLoggedOut(of store: PostgresStore, with expected: Contents) async throws {
+    private func expectNoSessionHasEnded(of store: PostgresStore, with expected: Contents) async throws {
         let contents = try await Contents(store)
         #expect(contents == expected)
         #expect(contents.sessions.map(\.ending?.reason).count { $0 == nil } == 2)

@@ -190,7 +190,7 @@ import Testing
         await new.close()
     }
 
-    /// `ALTER TABLE` waits for whoever uses the table, and everybody who comes waits behind it.
+    /// `ALTER TABLE` waits for every user of the table, and every later one waits behind it.
     @Test func aMigrationThatCannotHaveItsLockLetsOthersPass_andIsTriedAgain() async throws {
         let url = try PostgresServer.shared.newDatabase()
         let schema = try schema(url)

@@ -22,7 +22,7 @@ struct PostgresVerifiedEmailTests {
         return anna
     }
 
-    /// Whether somebody who proves that address is linked to a user who is there.
+    /// Whether a proof of that address links to a user that is there.
     private static func isLinked(_ email: String, key: String? = nil, _ store: PostgresStore) async throws -> Bool {
         let login = IdentityLogin(
             try #require(Identity.Key(provider: "acme", subject: "1")),

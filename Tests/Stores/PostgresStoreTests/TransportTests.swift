@@ -58,7 +58,7 @@ import Testing
         #expect(try Self.server.get().admittedCount() == admitted)
     }
 
-    @Test func theLogTellsWhoWasLetIn() throws {
+    @Test func theLogNamesTheUserThatWasLetIn() throws {
         let admitted = try Self.server.get().admittedCount()
         let store = try openStore(try Self.url("localhost", "verify-full", root: "ca.crt"))
         #expect(try Self.server.get().admittedCount() > admitted)

@@ -31,7 +31,7 @@ struct UsedTokenTests {
         }
     }
 
-    @Test("one whose name is used anew while clean-up looks at it is not forgotten")
+    @Test("a token is not forgotten if its name is used anew while clean-up looks at it")
     func usedMeanwhile() async throws {
         let url = try PostgresServer.shared.newDatabase()
         let store = try openStore(url)

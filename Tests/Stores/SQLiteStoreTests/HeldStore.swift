@@ -2,7 +2,7 @@ import Dispatch
 import Sessions
 import SQLiteStore
 
-/// A store whose writer is held up by a change that waits until `release` is called.
+/// A store with a writer that is held up by a change, which waits until `release` is called.
 struct HeldStore {
     let store: SQLiteStore
     private let gate = DispatchSemaphore(value: 0)

@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func aPreparationThatOutlastsTheCommitHoldsUpNobodyElse() async throws {
+    @Test func aPreparationThatOutlastsTheCommitHoldsUpNoOtherChange() async throws {
         try await TemporaryFolder.with { folder in
             let (store, session) = try await Self.store(in: folder)
             let (begun, release) = (Locked(false), DispatchSemaphore(value: 0))

@@ -20,7 +20,7 @@ struct SigningKeyTests {
         let admin: Administration
     }
 
-    /// A server's domain on `folder`, whose keys rotate every 30 days.
+    /// A server's domain on `folder`, with keys that rotate every 30 days.
     private func stage(
         _ folder: TemporaryFolder, rootKeys: RootKeys, clock: MovableClock, algorithm: SignatureAlgorithm = .es256
     ) throws -> Fixture {
@@ -134,7 +134,7 @@ struct SigningKeyTests {
         }
     }
 
-    @Test func withdrawnKey_isWorthNothing_andNobodyIsLoggedOut() async throws {
+    @Test func withdrawnKey_isWorthNothing_andNoSessionEnds() async throws {
         try await withFixture { stage in
             let origin = Origin(actor: "test")
             let grant = try await login(stage)

@@ -5,8 +5,8 @@ import Testing
 
 /// How users are found, among however many.
 @Suite struct UserLookupTests {
-    /// Whom an address means is looked up by two indexes, and no row is read but theirs.
-    @Test func whomAnAddressMeans_isFoundByIndexes() async throws {
+    /// The user that an address means is looked up by two indexes, and no other row is read.
+    @Test func theUserOfAnAddress_isFoundByIndexes() async throws {
         let plan = try await UserRow.selectMeant.plan("x", "x", 8)
         #expect(plan.contains { $0.contains("users_verified_email (verified_email_key=?)") }, "\(plan)")
         #expect(plan.contains { $0.contains("(username_key=?)") }, "\(plan)")

@@ -53,7 +53,7 @@ public enum NextVersion {
     /// The versions of the schema that are earlier than the newest one.
     public static let earlier = 1..<newest
 
-    /// What a program knows whose newest version of the schema is `version`.
+    /// What a program with `version` as its newest version of the schema knows.
     public static func all(upTo version: Int) -> [Migration] { Array(all.prefix(version)) }
 }
 

@@ -16,7 +16,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
 }
 
 extension SeededGenerator {
-    /// The seeds from 1, and one that is new in every run. Who fails is named with its seed, which plays the same again.
+    /// The seeds from 1, and one that is new in every run. A failure names its seed, which plays the same again.
     public static func seeds(_ count: UInt64) -> [UInt64] { Array(1..<count) + [newSeed] }
 
     private static let newSeed = UInt64.random(in: 1_000...999_999_999)

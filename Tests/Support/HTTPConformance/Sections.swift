@@ -4,7 +4,7 @@ public struct Section: Sendable {
     public let clause: String
     /// How many normative statements the section has.
     public let statements: Int
-    /// Those that this server has to keep, counted from 1. The others bind somebody else, or leave a choice.
+    /// Those that this server has to keep, counted from 1. The others bind other parties, or leave a choice.
     public let ours: [Int]
     /// Where they are checked, when not by rows of this section: a suite, or `Transcript`, which looks at every answer.
     public let checkedIn: String?

@@ -11,7 +11,7 @@ enum Command {
         return ends
     }
 
-    /// A port of 127.0.0.1 that nobody uses.
+    /// A free port of 127.0.0.1.
     static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }

@@ -42,7 +42,7 @@ public final class PgBouncer: Sendable {
         waitpid(shell, &status, 0)
     }
 
-    /// It knows no `options` of a connection, so that each schema is a database here whose connections begin with a search path.
+    /// It knows no `options` of a connection, so that each schema is a database here, and its connections begin with a search path.
     private static func configuration(_ folder: String, _ server: PostgresServer) -> String {
         let databases = (1...databasesMax).map { number in
             "b\(number) = host=\(server.folder) dbname=postgres user=sojourn connect_query='SET search_path TO b\(number)'"
@@ -64,7 +64,7 @@ public final class PgBouncer: Sendable {
             """
     }
 
-    /// Runs as the user `postgres` when started by root, as whom PgBouncer does not run. `$0` is the folder.
+    /// Runs as the user `postgres` when started by root, because PgBouncer does not run as root. `$0` is the folder.
     private static let beginning = """
         cd /
         PATH=$(echo /usr/lib/postgresql/*/bin | tr ' ' ':'):$PATH:/usr/sbin
@@ -98,7 +98,7 @@ public final class PgBouncer: Sendable {
         guard result.status == 0 else { throw PostgresServer.NotStarted(description: result.text) }
     }
 
-    /// The URL of a new, empty schema, which nobody else uses.
+    /// The URL of a new, empty schema for one test alone.
     public func newDatabase() throws -> String {
         let number = lastDatabase.wrappingAdd(1, ordering: .relaxed).newValue
         guard number <= Self.databasesMax else { throw PostgresServer.NotStarted(description: "too many databases") }

@@ -5,7 +5,7 @@ extension PostgresServer {
 
     /// Gives `body` the URL of a schema that holds what a new one holds after `prepare`, which makes the tables.
     ///
-    /// A schema whose `body` returns is emptied for the next test, because that takes a quarter of the time of making the tables
+    /// A schema is emptied for the next test when `body` returns, because that takes a quarter of the time of making the tables
     /// again. Only for what leaves the tables as they are, and has closed its connections; on `shared` alone.
     public func withPreparedDatabase(
         _ prepare: (_ url: String) async throws -> Void, _ body: (_ url: String) async throws -> Void

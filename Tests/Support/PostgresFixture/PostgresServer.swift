@@ -29,7 +29,7 @@ public final class PostgresServer: Sendable {
 
     private static let starting = Result { try PostgresServer() }
 
-    /// Makes and starts a server that nobody else uses.
+    /// Makes and starts a server for one test alone.
     ///
     /// - Parameter settings: lines of postgresql.conf.
     public convenience init(settings: [String] = []) throws { try self.init(settings: settings, following: nil) }
@@ -80,14 +80,14 @@ public final class PostgresServer: Sendable {
         }
     }
 
-    /// Waits for the shell: who runs tests in processes of their own would find its end instead of theirs, again and again.
+    /// Waits for the shell: tests that run processes of their own would find its end instead of theirs, again and again.
     deinit {
         Glibc.close(pipe)
         var status: Int32 = 0
         waitpid(shell, &status, 0)
     }
 
-    /// Runs as the user `postgres` when started by root, as whom PostgreSQL does not run. `$0` is the folder, `$1` the
+    /// Runs as the user `postgres` when started by root, because PostgreSQL does not run as root. `$0` is the folder, `$1` the
     /// configuration, `$2` the folder of the primary, if there is one, `$3` and `$4` a certificate and its key.
     private static let script = """
         cd /
@@ -139,7 +139,7 @@ public final class PostgresServer: Sendable {
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
-    /// The URL of a new, empty schema, which nobody else uses.
+    /// The URL of a new, empty schema for one test alone.
     public func newDatabase() throws -> String { url(schema: try newSchema()) }
 
     /// Makes an empty schema, which no other test uses. Returns its name.
@@ -164,7 +164,7 @@ public final class PostgresServer: Sendable {
         "postgres://sojourn@\(host):\(port)/postgres?hostaddr=127.0.0.1&options=-csearch_path%3D\(schema)&\(more)"
     }
 
-    /// How often somebody was let in over TCP, by the server's log (`log_connections`).
+    /// How many logins over TCP have succeeded, by the server's log (`log_connections`).
     public func admittedCount() throws -> Int {
         let result = try Command.run(["grep", "-c", "connection authorized:.*SSL", folder + "/log"])
         return Int(result.text.split(separator: "\n").first ?? "") ?? 0

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A socket to which everybody can connect, and which says nothing: a server whose machine stands still.
+/// A socket that takes every connection and says nothing: a server on a machine that stands still.
 public final class SilentServer: Sendable {
     /// Where it is, as a host in a URL.
     public let folder: String

@@ -31,7 +31,7 @@ public final class WireTap: Sendable {
         DispatchQueue(label: "tap").async { Self.accept(end, path, counts) }
     }
 
-    /// Whoever waits at the socket is told; its thread closes it.
+    /// A waiter at the socket is told; its thread closes it.
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
         unlink(Self.path(folder, server))
@@ -41,13 +41,13 @@ public final class WireTap: Sendable {
     /// `url`, which names the server, through here.
     public func url(_ url: String) -> String { url.replacing(server.folder, with: folder) }
 
-    /// How often somebody has tried to connect.
+    /// How many connections were tried.
     public var connectionCount: Int { counts.connections.load(ordering: .acquiring) }
 
     /// How often statements were sent off to be answered: round trips.
     public var syncCount: Int { counts.syncs.load(ordering: .acquiring) }
 
-    /// From now on whoever connects is turned away, or let in.
+    /// From now on new connections are turned away, or let in.
     public func refuses(_ value: Bool) { counts.refuses.store(value, ordering: .releasing) }
 
     private static func path(_ folder: String, _ server: PostgresServer) -> String {

@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func nobodyIsToldToGoOnWithABodyThatIsTooLarge() async throws {
+    @Test func aBodyThatIsTooLargeGetsNoContinue() async throws {
         try await withServer { server in
             let response = try await server.client().ask(
                 "POST /c HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n")

@@ -2,7 +2,7 @@ import HTTP
 import HTTPServer
 import Testing
 
-/// Nobody holds a connection longer than its deadline. The clock is the test's; each test first gets an answer, so that it
+/// No client holds a connection longer than its deadline. The clock is the test's; each test first gets an answer, so that it
 /// knows how far the server has come before it moves the clock.
 @Suite(.timeLimit(.minutes(10))) struct DeadlineTests {
     @Test func aHeadThatIsNotFinishedIsCutAtItsDeadline() async throws {

@@ -7,7 +7,7 @@ import TLSFixture
 import Testing
 
 /// Goal: over a socket, too, every row is answered as its clause says, in order, and the connection ends as it should.
-/// Method: a server whose handler says what it has read; each row is a connection, with one more request behind it.
+/// Method: a server with a handler that says what it has read; each row is a connection, with one more request behind it.
 @Suite(.timeLimit(.minutes(10))) struct EngineConformanceTests {
     private let summarize: RequestHandler = { request, _ in
         Response(.ok, "text/plain", Row.summary(request).unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// RFC 9110 §7.4; over a plain connection of somebody else the rows have it refused.
+    /// RFC 9110 §7.4; over a plain connection of another client the rows have it refused.
     @Test func anHTTPSTargetIsAnsweredOverTLSAndToTrustedGateways() async throws {
         let request = "GET https://a/b HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
         try await withSecureServer(handler: summarize) { server in

@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func whoLooksAfterTheServerGetsInWhenItIsFull() async throws {
+    @Test func probesOfOperatorsGetInWhenItIsFull() async throws {
         var configuration = HTTPServer.Configuration()
         configuration.maximumConnections = 3
         configuration.reservedConnections = 2

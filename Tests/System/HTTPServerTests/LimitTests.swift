@@ -134,7 +134,7 @@ import Testing
                 }
                 limitDescriptors(to: 1000)
                 let accepted = server.server.statistics.accepted
-                // Who is in goes on, and the loop does not spin: it waits for the clock.
+                // An open connection goes on, and the loop does not spin: it waits for the clock.
                 for _ in 0..<100 where await (try? first.ask(get("/")).status) != 200 { exit(3) }
                 if server.server.statistics.acceptPauses != 1 { exit(4) }
                 if server.server.statistics.accepted != accepted { exit(6) }

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func whoNeverReadsIsCutAndTheAnswersAreForgotten() async throws {
+    @Test func aClientThatNeverReadsIsCutAndTheAnswersAreForgotten() async throws {
         let large: RequestHandler = { request, _ in
             Response(status: .ok, body: [UInt8](repeating: 0x61, count: request.target.path == "/" ? 1 : 8 << 20))
         }
@@ -175,7 +175,7 @@ import Testing
         #expect(response.body.contains("out_of_buffers"))
     }
 
-    @Test func whoAsksBeforeSendingContentIsToldToWait() async throws {
+    @Test func aClientThatAsksBeforeSendingContentIsToldToWait() async throws {
         var configuration = HTTPServer.Configuration()
         configuration.maximumBufferedBytes = 20_000
         try await withServer(configuration, loops: 1) { server in
@@ -199,7 +199,7 @@ import Testing
         try await withServer(configuration, loops: 1, handler: large) { server in
             let client = try await server.client()
             try await client.send(get("/large"))
-            // While nobody reads, the kernel takes a part of it only.
+            // While no client reads, the kernel takes a part of it only.
             try await server.settle()
             #expect(await client.countUntilEnd() < 16 << 20)
             #expect(server.server.statistics.reached[.bufferedBytes] == 1)

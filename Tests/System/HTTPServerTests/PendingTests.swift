@@ -3,7 +3,7 @@ import HTTPServer
 import Sockets
 import Testing
 
-/// More work than the server can do is refused at once, without a handler; those who look after it get through.
+/// More work than the server can do is refused at once, without a handler; the probes of operators get through.
 @Suite(.timeLimit(.minutes(10))) struct PendingTests {
     /// Waits for `release` under `/slow`, and counts in `started` how many came so far.
     private actor Work {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func whoSendsAheadIsToldOnceAndLeft() async throws {
+    @Test func aClientThatSendsAheadIsToldOnceAndLeft() async throws {
         let work = Work()
         try await withServer(Self.configuration(1), loops: 1, handler: work.handler) { server in
             let first = try await server.client()
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func aRequestWhoseClientHasGoneOrWasAnsweredForIsStillPending() async throws {
+    @Test func aRequestWithoutItsClientOrAfterItsAnswerIsStillPending() async throws {
         let work = Work()
         try await withServer(Self.configuration(2), loops: 1, handler: work.handler) { server in
             let (first, second) = (try await server.client(), try await server.client())

@@ -2,10 +2,10 @@ import HTTP
 import HTTPServer
 import Testing
 
-/// Content and answers may take their time, as long as they move: a phone on a bad line is served, who drips is not. The clock
-/// is the test's; one loop, so that the answer to somebody else proves that it has seen what was sent before.
+/// Content and answers may take their time, as long as they move: a phone on a bad line is served, a drip is not. The clock
+/// is the test's; one loop, so that the answer to another client proves that it has seen what was sent before.
 @Suite(.timeLimit(.minutes(10))) struct RateTests {
-    /// The start of a request whose content is to come, and what surrounds a piece of it.
+    /// The start of a request with content that is to come, and what surrounds a piece of it.
     enum Framing: CaseIterable, Sendable {
         case length, chunks
 

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// A connection whose request is on its way.
+    /// A connection with a request on its way.
     private final class Waiting: Sendable {
         private let socket: ClientSocket
 

@@ -110,7 +110,7 @@ import Testing
         await third.stop()
     }
 
-    @Test func whoeverStopsFirstOfSeveralHandsOverToAnother() async throws {
+    @Test func theFirstOfSeveralToStopHandsOverToAnother() async throws {
         var all = [try Generation(0, on: SocketAddress("127.0.0.1:0"), .balanced)]
         let address = all[0].address
         for number in 1...3 { all.append(try Generation(number, on: address, .balanced)) }

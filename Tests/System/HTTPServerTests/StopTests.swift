@@ -54,8 +54,8 @@ import Testing
         }
     }
 
-    @Test func whoIsInTheQueueWhenTheServerStopsIsAnswered() async throws {
-        // Nobody accepts while the only loop is busy.
+    @Test func aQueuedConnectionIsAnsweredWhenTheServerStops() async throws {
+        // No connection is accepted while the only loop is busy.
         let isBlocked = Atomic<Bool>(true)
         let started = Gate()
         let handler: RequestHandler = { request, context in
@@ -129,7 +129,7 @@ import Testing
 }
 
 extension ServerUnderTest {
-    /// Waits until nobody is let in any more; who comes just when the listener closes is reset.
+    /// Waits until no connection is accepted any more; one that comes just when the listener closes is reset.
     func isRefusing() async {
         await #expect(throws: SocketError.self) {
             while true { _ = try await client() }

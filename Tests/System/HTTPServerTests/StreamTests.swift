@@ -57,7 +57,7 @@ import Testing
         try await withServer(configuration, loops: 1) { server in
             let address = try server.server.listen(
                 on: SocketAddress("127.0.0.1:0"), options, responder: source.responder)
-            // Whatever has failed: nobody waits for a source that says no more.
+            // Whatever has failed: no reader waits for a source that says no more.
             defer { source.finish() }
             try await body(server, address)
         }
@@ -84,7 +84,7 @@ import Testing
         try await wait("whoever produces a stream was not told to end") { await source.ended.isOpen }
     }
 
-    private func expectNobody(at server: ServerUnderTest) async throws {
+    private func expectNoReader(at server: ServerUnderTest) async throws {
         try await wait("a stream without a reader is still counted") { server.server.statistics.streaming == 0 }
         try await wait("the connection of a stream without a reader is still open") {
             server.server.statistics.open == 0
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func aStreamIsCutWhoseProducerDoesNotEndWhenItIsToldTo() async throws {
+    @Test func aStreamIsCutIfItsProducerDoesNotEndWhenItIsToldTo() async throws {
         let never = Gate()
         let responder: Responder = { _, _ in
             let stream = StreamedResponse(head: Response(status: .ok, fields: [:]), heartbeat: [0x3A]) { _ in
@@ -182,11 +182,11 @@ import Testing
             server.advance(.seconds(16))
             try await wait("a stream goes on whose producer was told to end") { server.server.statistics.open == 0 }
             await never.open()
-            try await expectNobody(at: server)
+            try await expectNoReader(at: server)
         }
     }
 
-    @Test func whoDoesNotReadIsCutAndTheProducerWaitsMeanwhile() async throws {
+    @Test func aClientThatDoesNotReadIsCutAndTheProducerWaitsMeanwhile() async throws {
         let source = Source()
         let piece = [UInt8](repeating: 0x61, count: 1 << 20)
         try await withSource(source) { server, address in
@@ -211,7 +211,7 @@ import Testing
     }
 
     /// The kernel has taken all that it was given, so that no answer is too slow; that it does not arrive is seen by the heartbeats.
-    @Test func whoTakesNothingMoreIsFoundOutByTheHeartbeats() async throws {
+    @Test func aClientThatTakesNothingMoreIsFoundOutByTheHeartbeats() async throws {
         let source = Source()
         try await withSource(source) { server, address in
             let client = try await self.client(address)
@@ -229,7 +229,7 @@ import Testing
             try await server.settle()
             #expect(server.server.statistics.streaming == 1)
             server.advance(.seconds(16))
-            try await expectNobody(at: server)
+            try await expectNoReader(at: server)
             try await expectEnd(of: source)
             #expect(server.server.statistics.reached[.writeTime] == 1)
         }
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func whoLeavesIsLeftAtOnce() async throws {
+    @Test func aClientThatLeavesIsLeftAtOnce() async throws {
         let source = Source()
         try await withSource(source) { server, address in
             let client = try await self.client(address)
@@ -258,7 +258,7 @@ import Testing
             _ = try await text(client, until: "\r\n\r\n")
             await client.close()
             try await expectEnd(of: source)
-            try await expectNobody(at: server)
+            try await expectNoReader(at: server)
         }
     }
 
@@ -306,7 +306,7 @@ import Testing
             _ = try await text(client, until: "\r\n\r\n")
             try await whileStopping(server) { () async throws in
                 #expect(try await text(client, until: "0\r\n\r\n") == "0\r\n\r\n")
-                // Nobody has to ask for the end of the connection, and no clock brings it.
+                // The end of the connection comes by itself, and no clock brings it.
                 #expect(try await client.isClosed())
                 await client.close()
             }
@@ -314,7 +314,7 @@ import Testing
     }
 
     /// Its grace lets an idle connection ask once more. Were that a stream, the server would not stop before its deadline.
-    @Test func whoAsksWhileTheServerStopsGetsAnEndAndNoWait() async throws {
+    @Test func aRequestWhileTheServerStopsGetsAnEndAndNoWait() async throws {
         let source = Source()
         try await withSource(source) { server, address in
             let (poll, stream) = (try await client(address), try await client(address))

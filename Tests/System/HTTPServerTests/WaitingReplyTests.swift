@@ -18,7 +18,7 @@ import Testing
         try await Client(address, timeout: .seconds(5))
     }
 
-    @Test("Those of the public listener leave the admin listener its places, and the other way round")
+    @Test("Waiting requests of one listener leave the other listener its places")
     func listeners() async throws {
         var configuration = HTTPServer.Configuration()
         (configuration.maximumStreamingReplies, configuration.reservedStreamingReplies) = (2, 1)

@@ -6,7 +6,7 @@ import Testing
     private func problem(in text: String) -> String { SyntaxPosition.problem(in: Array(text.utf8)) }
 
     @Test(
-        "a fault has the line and the column from which on the text is no JSON5",
+        "an error has the line and the column where the text stops being JSON5",
         arguments: [
             ("a missing comma", "{\n  server: {\n    a: \"x\"\n    b: 1,\n  }\n}", 4, 5),
             ("a missing comma on one line", "{a: true, b: 1 c: 2}", 1, 16),

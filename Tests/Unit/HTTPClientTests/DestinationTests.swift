@@ -89,7 +89,7 @@ struct DestinationTests {
         #expect(allowing.allow(address, own: { [address.withoutPort] }))
     }
 
-    @Test("what the operator has set is asked wherever it is") func anywhere() async throws {
+    @Test("a URL that the operator has set is asked wherever it is") func anywhere() async throws {
         let server = HostileServer { _ in [.say("HTTP/1.1 204 No Content\r\n\r\n")] }
         defer { server.stop() }
         let url = try #require(OutboundURL(server.origin, plainLoopback: true))

@@ -108,7 +108,7 @@ import Testing
         #expect(answer.body == gzip)
     }
 
-    @Test func nobodyThere_IsUnreachable() async throws {
+    @Test func noListener_IsUnreachable() async throws {
         // Below 1024, where no test listens.
         let url = try #require(OutboundURL("http://127.0.0.1:1/", plainLoopback: true))
         #expect(await HTTPClient().outcome(OutboundRequest(.get, url)).failure == .unreachable)

@@ -17,7 +17,7 @@ import Testing
         let outcomes = await withTaskGroup(of: Result<OutboundResponse, OutboundError>.self) { group in
             for _ in 0..<8 { group.addTask { await client.outcome(request) } }
             var outcomes: [Result<OutboundResponse, OutboundError>] = []
-            // Five have a place; three are told at once, while nobody has been answered.
+            // Five have a place; three are refused at once, while no answer has come.
             for await outcome in group {
                 outcomes.append(outcome)
                 if outcomes.count == 3 { for _ in 0..<5 { release.give() } }
@@ -29,7 +29,7 @@ import Testing
         #expect(server.requests.count == 5)
     }
 
-    @Test func whoeverWaitsInVain_IsToldInTime_AndNothingIsSent() async throws {
+    @Test func aRequestThatWaitsInVain_IsRefusedInTime_AndNothingIsSent() async throws {
         let release = HostileServer.Signal()
         let server = HostileServer { _ in [.wait(release), .say("HTTP/1.1 204 No Content\r\n\r\n")] }
         defer { server.stop() }

@@ -33,5 +33,5 @@ import Testing
     @Test(arguments: [
         "http://login.example/", "http://127.0.0.1.example/", "http://localhost.example", "http://10.0.0.1/",
     ])
-    func plainHTTP_IsForNobodyElse(_ text: String) { #expect(OutboundURL(text, plainLoopback: true) == nil) }
+    func plainHTTP_IsForNoOtherHost(_ text: String) { #expect(OutboundURL(text, plainLoopback: true) == nil) }
 }

@@ -1,7 +1,7 @@
 import HTTP
 import Testing
 
-/// What proxies say about those for whom they ask.
+/// What proxies say about the clients for which they ask.
 struct ForwardedTests {
     private static func hops(_ lines: [String], _ field: ForwardingField) -> [String] {
         guard let fields = try? Fields(parsing: Array(lines.map { $0 + "\r\n" }.joined().utf8)) else {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import JOSE
 
-/// Tokens that somebody made in the hope of being believed. Those with a signature are truly signed by the right key.
+/// Tokens that an attacker made in the hope of being believed. Those with a signature are truly signed by the right key.
 @Suite struct HostileTokenTests {
     private let key = SigningKey.generate(.es256)
 

@@ -12,7 +12,7 @@ import Testing
         text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 
-    @Test("the derivation of a key takes in what RFC 7518 appendix C does")
+    @Test("the derivation of a key has the inputs that RFC 7518 appendix C names")
     func appendixC() {
         let info = JWE.agreementInfo(
             algorithm: "A128GCM", producer: Array("Alice".utf8), consumer: Array("Bob".utf8), keyBits: 128)

@@ -59,7 +59,7 @@ struct UsernameTests {
     }
 
     @Test(
-        "what cannot be seen or would turn the line is refused",
+        "an invisible character, or one that turns the line, is refused",
         arguments: [
             "anna\u{0}", "an\u{7}na", "anna\u{200B}", "anna\u{AD}", "anna\u{202E}", "anna\u{2066}", "anna\u{FEFF}",
             "anna\u{E0020}", "anna\u{FFFF}", "anna\u{E000}", "anna\u{1100}", "anna\u{640}", "anna\u{115F}",

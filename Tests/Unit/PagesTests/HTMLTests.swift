@@ -9,7 +9,7 @@ struct HTMLTests {
         #expect(("<p title=\"\(text)\">\(text)</p>" as HTML).text == "<p title=\"\(escaped)\">\(escaped)</p>")
     }
 
-    @Test("markup is not escaped again, and nothing stands for nil") func pieces() {
+    @Test("markup is not escaped again, and nil renders nothing") func pieces() {
         let piece: HTML = "<b>\("&")</b>"
         let absent: HTML? = nil
         #expect(

@@ -38,7 +38,7 @@ struct APIPage {
         return page.text()
     }
 
-    /// The calls for admins whose descriptions do not name the scope that they take.
+    /// The calls for admins without the scope that they take in their descriptions.
     static func callsWithoutScope() throws -> [String] {
         APIPage(try OrderedJSON(file: "config/openapi.json")).calls
             .filter { call in

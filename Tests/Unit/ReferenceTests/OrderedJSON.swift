@@ -2,7 +2,7 @@ import FoundationEssentials
 import Repository
 import Testing
 
-/// A JSON value whose members keep the order of the file, which `JSONDecoder` does not give.
+/// A JSON value with members that keep the order of the file, which `JSONDecoder` does not give.
 enum OrderedJSON {
     case object([(name: String, value: OrderedJSON)])
     case array([OrderedJSON])

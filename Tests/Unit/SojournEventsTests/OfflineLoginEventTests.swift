@@ -46,7 +46,7 @@ struct OfflineLoginEventTests {
         #expect(result.status == .noTokenDataAvailable && result.status.rawValue == "NO_TOKEN_DATA_AVAILABLE")
         #expect(result.recommendedAction == .standardLogin(mode: .password))
         #expect(app.server.requestCount == 0)
-        // Nor for another user than the one whose session is stored.
+        // Nor for another user than that of the stored session.
         let signedIn = try await App.signedIn(.no)
         let requests = signedIn.server.requestCount
         let other = OfflineLoginEvent(userIdentifier: UserIdentifier(tenantId: "shop", userId: "berta"))

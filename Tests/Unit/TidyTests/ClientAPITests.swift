@@ -20,7 +20,7 @@ struct ClientAPITests {
         (#"\bString\(validating:"#, "iOS 18"), (#"\b#Predicate\b"#, "iOS 17"), (#"\bUUID\.version7\b"#, "later"),
     ]
 
-    @Test("what runs on devices uses nothing newer than iOS 16 and macOS 13", arguments: newer.indices)
+    @Test("the code for devices uses nothing newer than iOS 16 and macOS 13", arguments: newer.indices)
     func nothingNewer(index: Int) throws {
         let (pattern, since) = Self.newer[index]
         let name = try Regex(pattern)

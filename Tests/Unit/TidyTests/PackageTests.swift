@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("what the packaging replaces in the units and the configuration is there")
+    @Test("each line that the packaging replaces in the units and the configuration is there")
     func replacements() throws {
         let script = try Self.text(".ci/package")
         for (path, text) in [

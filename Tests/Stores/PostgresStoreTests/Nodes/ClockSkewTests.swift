@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "a clock that is set wrong is found out, by the server and by who looks after it",
+        "a clock that is set wrong is found out by the server and by the doctor",
         arguments: [0, 200, -200, 5000, -5000, 3_600_000])
     func shifted(milliseconds: Int) async throws {
         let shift = Duration.milliseconds(milliseconds)
@@ -33,7 +33,7 @@ import Testing
         await store.close()
     }
 
-    @Test("a quarter of what tokens are compared with is too much, as far as a slow answer lets that be known")
+    @Test("a difference of a quarter of the tolerance of tokens is too much, as far as a slow answer shows it")
     func bound() {
         let rows: [(lead: Int, error: Int, isTooLarge: Bool)] = [
             (0, 0, false), (250, 0, false), (251, 0, true), (-250, 0, false), (-251, 0, true), (650, 400, false),

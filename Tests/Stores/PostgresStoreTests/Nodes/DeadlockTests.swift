@@ -6,7 +6,7 @@ import PostgresStore
 import Sessions
 import Testing
 
-/// Whoever writes takes the same locks in the same order, so that two nodes never wait for each other: the server would notice
+/// Every writer takes the same locks in the same order, so that two nodes never wait for each other: the server would notice
 /// that only after a second, in which the audit trail stands still for all of them.
 @Suite("PostgreSQL: the order of locks", .timeLimit(.minutes(2)))
 struct DeadlockTests {
@@ -45,7 +45,8 @@ struct DeadlockTests {
         },
     ]
 
-    @Test("a change with an event waits for who has its session, and nobody for it", arguments: ways)
+    @Test(
+        "a change with an event waits for the holder of its session, and no other change waits for it", arguments: ways)
     func order(_ way: Way) async throws {
         let url = try PostgresServer.shared.newDatabase()
         let failures = Locked<[String]>([])

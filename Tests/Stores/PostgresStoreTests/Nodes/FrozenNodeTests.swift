@@ -9,8 +9,10 @@ import Testing
 /// until its deadline and no longer.
 @Suite("PostgreSQL: a node that stands still", .timeLimit(.minutes(1)))
 struct FrozenNodeTests {
-    @Test("holds nobody up after its deadline, and commits nothing when it goes on", arguments: [false, true])
-    func holdsNobodyUp(itsClockStoodStillToo: Bool) async throws {
+    @Test(
+        "a frozen node holds no other up after its deadline, and commits nothing when it goes on",
+        arguments: [false, true])
+    func holdsNoOtherUp(itsClockStoodStillToo: Bool) async throws {
         let url = try PostgresServer.shared.newDatabase()
         let now = ContinuousClock.now
         let frozen = try openStore(url) { options in

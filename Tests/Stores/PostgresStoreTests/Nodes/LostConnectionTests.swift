@@ -7,7 +7,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// What a connection that broke costs: nobody an answer while nothing can have been committed on it, and never two changes for one.
+/// A broken connection costs no call its answer while nothing can have been committed on it, and never makes two changes of one.
 @Suite(.timeLimit(.minutes(3))) struct LostConnectionTests {
     /// Uses every connection of the store.
     private func useAll(_ store: PostgresStore, _ session: Session, _ round: Int) async throws {
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: ["fast", "immediate"])
-    func aRestartWhileNobodyAsksForAnythingIsNoticedByNobody(mode: String) async throws {
+    func aRestartWithoutCallsIsNotNoticed(mode: String) async throws {
         let server = try PostgresServer()
         let store = try openStore(try server.newDatabase()) { $0.decisionDeadline = .seconds(60) }
         let session = try await givenSession(store)
@@ -36,7 +36,7 @@ import Testing
         await store.close()
     }
 
-    /// Runs `body` while nobody else can run a statement that needs the lock that `statement` takes.
+    /// Runs `body` while no other statement can take the lock that `statement` takes.
     private func holding(
         _ statement: Statement, on url: String, _ body: () async throws -> Void
     ) async throws {
@@ -71,7 +71,7 @@ import Testing
         while try server.run(ending) != "1\n" { await Task.yield() }
     }
 
-    @Test func whoseReadBreaksOffIsReadAgain() async throws {
+    @Test func aReadThatBreaksOffIsRepeated() async throws {
         let server = try PostgresServer()
         let url = try server.newDatabase()
         let store = try openStore(url) { $0.decisionDeadline = .seconds(60) }
@@ -107,7 +107,7 @@ import Testing
         let updated = Atomic<Bool>(false)
     }
 
-    @Test func whoseCommitBreaksOffIsRefused_andNotTriedAgain() async throws {
+    @Test func aCommitThatBreaksOffIsRefused_andNotTriedAgain() async throws {
         let server = try PostgresServer()
         let url = try server.newDatabase()
         let store = try openStore(url) { $0.decisionDeadline = .seconds(30) }
@@ -131,7 +131,7 @@ import Testing
         await store.close()
     }
 
-    @Test func whoseReadWaitsTooLongLeavesNobodyWaitingAtTheServer() async throws {
+    @Test func aReadThatWaitsTooLongLeavesNoStatementWaitingAtTheServer() async throws {
         let server = try PostgresServer()
         let url = try server.newDatabase()
         let session = try await givenSession(try openStore(url))

@@ -51,7 +51,7 @@ import Testing
         let child = try #require(try await store.session(session.id)).session.child
         #expect(child >= load.acknowledged.load(ordering: .relaxed))
         // Each restart ended all connections, and changes were acknowledged after it. Whether one was cut off is chance, because
-        // the store notices the end of a connection that nobody uses.
+        // the store notices the end of an idle connection.
         #expect(try server.run(start) != started)
         await store.close()
     }
@@ -160,7 +160,7 @@ import Testing
         guard case .unavailable(let reason) = error else { return #expect(Bool(false), "\(String(describing: error))") }
         #expect(reason.contains("ALTER DATABASE"), "\(reason)")
         try server.run("ALTER DATABASE postgres RESET ALL")
-        // After a pause, in which whoever comes is refused.
+        // After a pause, in which callers are refused.
         var child: UInt64?
         while child == nil {
             child = try? await store.updateSession(session.id) { change -> UInt64 in
@@ -172,7 +172,7 @@ import Testing
         await store.close()
     }
 
-    @Test func aSchemaOfSomebodyElseIsLeftAlone() throws {
+    @Test func aForeignSchemaIsLeftAlone() throws {
         let url = try PostgresServer.shared.newDatabase()
         let schema = try #require(url.split(separator: "%3D").last.map(String.init))
         try PostgresServer.shared.run("CREATE TABLE cats (name text)", schema: schema)

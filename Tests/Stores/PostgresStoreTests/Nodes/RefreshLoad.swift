@@ -48,7 +48,7 @@ final class RefreshLoad: Sendable {
         } catch { result = .failure(error) }
         switch result {
         case .success(let child):
-            // One more where nobody was refused: of a refused one nobody knows whether it was done.
+            // One more where no call was refused: of a refused one the client cannot know whether it was done.
             #expect(child ?? 0 > last)
             acknowledged.wrappingAdd(1, ordering: .relaxed)
             return child ?? last

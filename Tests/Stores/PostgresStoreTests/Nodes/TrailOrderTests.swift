@@ -7,7 +7,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// Who has seen an event of the trail never misses one before it: whoever adds one waits for those who have added theirs and have
+/// A reader of an event of the trail never misses one before it: a writer of one waits for those that have added theirs and have
 /// not committed yet. A reader that keeps a cursor, as webhooks do, depends on it.
 @Suite("PostgreSQL: the order of the trail", .timeLimit(.minutes(1)))
 struct TrailOrderTests {
@@ -61,7 +61,7 @@ struct TrailOrderTests {
         try Transaction.run(on: connection, [], timeLeft: .seconds(60), until: deadline) {
             (transaction) throws(DatabaseError) in
             defer { added.signal() }
-            // It only shares the lock, so that whoever does not take it alone passes by.
+            // It only shares the lock, so that a writer that does not take it alone passes by.
             _ = try transaction.run(
                 [TransactionLock.trail.shared]
                     + EventSQL.insert([RevokingEvent(event: event, revocation: nil)]).dropFirst())

@@ -18,7 +18,7 @@ import Testing
             disk: FaultyDisk.Fault(writing: SQLITE_FULL, bytesWritten: 1000)),
     ]
 
-    // SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC and SQLITE_IOERR_READ, whose macros Swift does not see.
+    // SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC and SQLITE_IOERR_READ, because Swift does not see their macros.
     static let failingFile =
         fullFile + [
             Fault(

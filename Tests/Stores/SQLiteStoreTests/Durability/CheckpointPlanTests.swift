@@ -2,7 +2,7 @@ import Testing
 
 @testable import SQLiteStore
 
-/// When the log is copied, and how: so that nobody notices, and no oftener.
+/// When the log is copied, and how: without a delay for any caller, and no oftener.
 @Suite struct CheckpointPlanTests {
     typealias Step = CheckpointPlan.Step
 
@@ -92,7 +92,7 @@ import Testing
             (25, 200, true),  // random pages
             (25, 10_000, false),  // fifty milliseconds are five commits
         ])
-    func aLogThatIsCopiedBeforeAnybodyNoticesIsCopiedWhole(page: Int, commit: Int, inPieces: Bool) {
+    func aLogThatIsCopiedUnnoticedIsCopiedWhole(page: Int, commit: Int, inPieces: Bool) {
         var plan = CheckpointPlan(pagesMax: 2000)
         #expect(plan.isInPieces)
         var waiting = 0

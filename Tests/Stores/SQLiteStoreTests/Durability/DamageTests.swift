@@ -121,7 +121,7 @@ import Testing
     }
 
     /// What SQLite believes: the keys of an index lead to rows in another order than they should.
-    @Test func anIndexThatLeadsToAnotherRowShowsNobodyElsesSession() async throws {
+    @Test func anIndexThatLeadsToAnotherRowShowsNoOtherUsersSession() async throws {
         try await TemporaryFolder.with { folder in
             let world = try await World(folder)
             // An entry of the index of ids is the id and the number of its row, which fits into a byte here.

@@ -1,7 +1,7 @@
 import CSQLite
 import Locks
 
-/// Makes reads, writes or syncs of chosen files fail as a bad or full disk would, or forget as one does whose power goes,
+/// Makes reads, writes or syncs of chosen files fail as a bad or full disk would, or forget as one does when the power goes,
 /// below SQLite: a VFS that becomes the default of this process, passes everything on to the one for Unix, and fails
 /// what it is told to.
 enum FaultyDisk {
@@ -19,11 +19,11 @@ enum FaultyDisk {
         var path: String
         /// The address of the methods that the VFS for Unix gave it.
         var methods: UInt
-        /// The disk whose power can go, and the file's name there.
+        /// The disk that can lose its power, and the file's name there.
         var volatile: Place?
     }
 
-    /// A file on a disk whose power can go.
+    /// A file on a disk that can lose its power.
     fileprivate struct Place {
         var disk: VolatileDisk
         var name: String

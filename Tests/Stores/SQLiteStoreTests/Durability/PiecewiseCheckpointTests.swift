@@ -9,7 +9,7 @@ import Testing
 /// A log that is copied in pieces, which are synced beside the writer: nothing is lost, whatever fails meanwhile, and
 /// readers do not make it busy.
 @Suite(.timeLimit(.minutes(2))) struct PiecewiseCheckpointTests {
-    /// A store with a session, whose log is copied in pieces of at least `pages / 2` pages.
+    /// A store with a session, and a log that is copied in pieces of at least `pages / 2` pages.
     private static func store(
         in folder: TemporaryFolder, _ session: Session, _ user: User, pages: Int,
         _ change: (inout SQLiteStore.Options) -> Void = { _ in }
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func aReaderThatStaysMakesNobodyBusy() async throws {
+    @Test func aReaderThatStaysMakesNoCallBusy() async throws {
         try await TemporaryFolder.with { folder in
             let user = Example.user()
             let session = Example.session(of: user.id)

@@ -4,10 +4,10 @@ import StoreConformance
 
 @testable import SQLiteStore
 
-/// One client of a store whose power fails again and again: does one thing after the other, and remembers what was
+/// One client of a store that loses its power again and again: does one thing after the other, and remembers what was
 /// acknowledged.
 struct PowerCutWorker: Sendable {
-    /// What a worker knows of the database. Nobody else changes it.
+    /// What a worker knows of the database. No other worker changes it.
     struct Facts: Hashable, Sendable {
         var user: User?
         var session: Session?

@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    /// A backup whose pages were damaged later.
+    /// A backup with pages that were damaged later.
     @Test func aDamagedBackupIsRefusedAndNothingChanges() async throws {
         try await Self.withBackup { folder, file in
             // The root of the schema stays; the pages of tables behind it go.

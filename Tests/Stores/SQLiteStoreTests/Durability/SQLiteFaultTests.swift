@@ -14,7 +14,7 @@ import Testing
         let disk: FaultyDisk.Fault
     }
 
-    // SQLITE_IOERR_WRITE and SQLITE_IOERR_FSYNC, whose macros Swift does not see.
+    // SQLITE_IOERR_WRITE and SQLITE_IOERR_FSYNC, because Swift does not see their macros.
     static let faults = [
         Fault(testDescription: "full disk", disk: FaultyDisk.Fault(writing: SQLITE_FULL)),
         Fault(testDescription: "short write", disk: FaultyDisk.Fault(writing: SQLITE_FULL, bytesWritten: 1000)),
@@ -72,7 +72,7 @@ import Testing
     }
 
     /// The refused frames are in the log's file, whole, and a connection that recovered the log would believe them.
-    @Test func aChangeWhoseSyncFailedDoesNotComeBackInACrash() async throws {
+    @Test func aChangeWithAFailedSyncDoesNotComeBackInACrash() async throws {
         try await TemporaryFolder.with { folder in
             let user = Example.user()
             let session = Example.session(of: user.id)

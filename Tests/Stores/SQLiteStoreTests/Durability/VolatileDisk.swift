@@ -37,7 +37,7 @@ final class VolatileDisk: Sendable {
     static let sectorBytes = 512
     private static let endings = ["", "-wal", "-journal"]
 
-    /// The database whose files these are.
+    /// The database that these files belong to.
     let database: String
     private let state: Locked<State>
 
@@ -117,7 +117,7 @@ final class VolatileDisk: Sendable {
     }
 
     /// The power fails now, if it has not yet, and comes back: what was durable, and of the rest what `survival` leaves,
-    /// takes the place of the files. Nobody may have them open.
+    /// takes the place of the files. No process may have them open.
     func restart(_ survival: Survival, using random: inout some RandomNumberGenerator) throws {
         let (contents, names) = state.withLock { state -> ([[UInt8]], [String: Int]) in
             state.isOff = true

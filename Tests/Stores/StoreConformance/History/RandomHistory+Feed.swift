@@ -1,7 +1,7 @@
 import Sessions
 
 extension RandomHistory {
-    /// Whoever takes the feed's snapshot now refuses each token that the server refuses before it expires; and of the others
+    /// A verifier that takes the feed's snapshot now refuses each token that the server refuses before it expires; and of the others
     /// only those for which a refresh gives a better one.
     func compareFeed(_ index: Int, _ refusal: SessionModel.Refusal?) async throws {
         let token = model.tokens[index]

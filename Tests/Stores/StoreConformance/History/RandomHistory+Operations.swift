@@ -48,7 +48,7 @@ extension RandomHistory {
         }
     }
 
-    /// Somebody changes how the app guards its session, or only types the password.
+    /// A user changes how the app guards its session, or only types the password.
     mutating func changeMode() async throws {
         guard let index = accessTokenIssuer.indices.suffix(8).randomElement(using: &random) else { return }
         let mode = pick([.no, .biometric, .password, nil] as [AuthenticationMode?]) ?? nil

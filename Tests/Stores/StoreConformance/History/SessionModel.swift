@@ -163,7 +163,7 @@ struct SessionModel {
         let isStale = serial == session.presented && serial != child
         let arrivedAt = session.arrivedAt.flatMap { $0 > session.answeredAt ? $0 : nil }
         let isSameRequest = key != nil && key == session.madeBy
-        // Whoever is a thief is found out all the same.
+        // A thief is found out all the same.
         if isStale, let arrivedAt, now - arrivedAt >= interval, !isSameRequest {
             sessions[index].ended = .refreshTokenReused
             return .refused(.ended(.refreshTokenReused))
@@ -256,7 +256,7 @@ struct SessionModel {
         return nil
     }
 
-    /// The end of a session at the wish of somebody: what time has brought before stays the reason.
+    /// The end of a session by a call; an earlier end by time stays the reason.
     mutating func end(_ index: Int, _ reason: EndReason, now: Int64) {
         if ending(index) == nil { ageOut(index, now: now) }
         sessions[index].ended = ending(index) ?? reason

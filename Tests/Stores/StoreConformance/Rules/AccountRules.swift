@@ -2,7 +2,7 @@ import Cryptography
 import Sessions
 import Testing
 
-/// The domain on a store, with users who have a password.
+/// The domain on a store, with users that have a password.
 struct DomainFixture: Sendable {
     static let password = "three odd words"
 
@@ -12,7 +12,7 @@ struct DomainFixture: Sendable {
     let admin: Administration
     private let newContext: @Sendable () -> ServiceContext
 
-    /// The domain on `store`, for whose sessions there is no longer life than `absoluteMaximum`. Hashing a password costs next to
+    /// The domain on `store`, with sessions that live no longer than `absoluteMaximum`. Hashing a password costs next to
     /// nothing, unless `passwords` says otherwise.
     init(
         _ store: any Store, _ clock: WallClock, absoluteMaximum: Duration = .seconds(31_536_000),

@@ -22,7 +22,7 @@ extension Store {
     fileprivate func delivery() async throws -> DeliveryProgress? { try await updateDelivery("mails") { $0 } }
 }
 
-/// How far the webhook has come, and who sends.
+/// How far the webhook has come, and which node sends.
 let deliveryRules: [StoreRule] = [
     StoreRule("the webhook's progress is absent at first, then kept with every member, and what is not changed stays") {
         store in
@@ -105,7 +105,7 @@ let deliveryRules: [StoreRule] = [
         #expect(try await store.delivery() == nil)
         #expect(try await store.deliveries().count == 3)
         try await store.updateDelivery("mails") { $0 = nil }
-        // Who comes back begins anew.
+        // A receiver that comes back begins anew.
         #expect(try await store.take(by: "b", at: 0) == 0)
     },
 ]

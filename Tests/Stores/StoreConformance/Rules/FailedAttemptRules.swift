@@ -5,7 +5,7 @@ import Testing
 /// What was asked, and how it was answered.
 private enum Verdict: Hashable { case right, wrong, busy, wait(Duration) }
 
-/// Somebody who tries passwords where all nodes count them together.
+/// A caller that tries passwords where all nodes count them together.
 private struct Guesser: Sendable {
     let nodes: [DomainFixture]
     let session: AuthenticatedSession
@@ -142,7 +142,7 @@ let guessRules: [StoreRule] =
             }
             #expect(try await counted() == [1, 2, 3, 4, 5, 6, 7, 8])
             #expect(try await store.trail().map(\.event.userID) == targets.map(\.userID))
-            // Who only looks changes nothing.
+            // A look changes nothing.
             #expect(try await store.updateFailedAttempts(at: targets[1]) { $0.failedAttempts?.count } == 2)
             try await store.updateFailedAttempts(at: targets[0]) { $0.failedAttempts = nil }
             try await store.updateFailedAttempts(at: targets[0]) { #expect($0.failedAttempts == nil) }

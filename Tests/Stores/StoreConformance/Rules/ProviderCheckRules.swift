@@ -39,7 +39,7 @@ extension Store {
     }
 }
 
-/// What identity providers are asked with, and who asks.
+/// What identity providers are asked with, and which node asks.
 let providerCheckRules: [StoreRule] = [
     StoreRule("a check comes with its session and comes back with every member, null ones too") { store in
         let anna = try await store.given(Fixture.user())

@@ -2,7 +2,7 @@ import Locks
 import Sessions
 import Testing
 
-/// A session in mode `PASSWORD` whose user was last there so long ago that everything asks for the password.
+/// A session in mode `PASSWORD` of a user that was last there so long ago that everything asks for the password.
 private struct DueSession {
     let stage: DomainFixture
     let refreshToken: String

@@ -48,7 +48,7 @@ let resetRules: [StoreRule] =
                         return nil
                     }
                 }
-                // The token of before, and one whose password is being hashed already.
+                // The token of before, and one with a password that is being hashed already.
                 var failure: ServiceError?
                 do throws(ServiceError) { _ = try await stage.accounts.passwordReset(by: old) } catch {
                     failure = error

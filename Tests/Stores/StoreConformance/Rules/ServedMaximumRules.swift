@@ -9,7 +9,7 @@ extension Store {
         try await updateSettings { $0.serve(RefreshPolicy(absoluteMaximum: day * days), at: Fixture.start) }
     }
 
-    /// How long a session may live at a node whose file allows so many days.
+    /// How long a session may live at a node with so many days in its file.
     fileprivate func maximum(at days: Int) async throws(StoreError) -> Duration {
         let settings = try await settings()
         return RefreshPolicy(absoluteMaximum: day * days).lifetimes(settings: settings, client: nil, user: nil).maximum
@@ -21,7 +21,7 @@ let servedMaximumRules: [StoreRule] = [
     StoreRule("a shorter absolute maximum is every node's, and is told, once, however many begin together") { store in
         try await store.updateClient("web") { $0.client = Fixture.client() }
         try await store.updateSettings { $0.settings.sessions.offlineSessionMaxLimited = false }
-        // What was before, nobody knows.
+        // What was before is unknown.
         try await store.serve(400)
         #expect(try await store.settings().servedMaximum == day * 400)
         #expect(try await store.trail().isEmpty)

@@ -158,7 +158,7 @@ let userChangeRules: [StoreRule] = [
         #expect(try await store.insertUser(Fixture.user(), from: .admin, events: []))
         let opened: Void? = try await store.openSession(userID: user.id, clientID: "web", deviceID: "a") { _ in }
         #expect(opened == nil)
-        // Whoever comes after does not inherit what a tombstone belonged to.
+        // The next user of that name does not inherit what a tombstone belonged to.
         let page = try await store.sessions(of: user.id, after: nil, limit: 10)
         #expect(page.items.allSatisfy { $0.user == nil })
         #expect(try await store.session(living.id)?.user == nil)

@@ -89,7 +89,7 @@ let userSessionRules: [StoreRule] = [
         // What lives is found without a look at tombstones.
         #expect(try await has("phone", before: at + .seconds(9), lookMax: 0))
         #expect(try await !has("tablet", before: at + .seconds(9), lookMax: 0))
-        // The tombstones of who is deleted stay.
+        // The tombstones of a deleted user stay.
         _ = try await store.updateUser(.id(user.id)) { $0.deletes = true }
         #expect(try await has("phone", before: at + .seconds(9)))
     },

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: ["127.0.0.1:0", "[::1]:0", "unix:/tmp/inherited"])
-    func whoConnectsToAnInheritedSocketWaitsForTheNextServer(text: String) async throws {
+    func aConnectionToAnInheritedSocketWaitsForTheNextServer(text: String) async throws {
         let name = text.hasPrefix("unix") ? "\(text)-\(UInt64.random(in: 0 ... .max))" : text
         let supervisor = try Listener(SocketAddress(name))
         for number in 1...3 {
@@ -78,7 +78,7 @@ import Testing
         #expect(access(path, F_OK) != 0)
     }
 
-    @Test func aServerThatNeverBeganTakesNobody() async throws {
+    @Test func aServerThatNeverBeganTakesNoConnection() async throws {
         try await withServer { server in
             var sharing = Listener.Options()
             sharing.sharing = .succession
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func whoConnectsBeforeTheServerAcceptsWaits() async throws {
+    @Test func aConnectionBeforeTheServerAcceptsWaits() async throws {
         try await withServer { server in
             var options = HTTPServer.ServiceOptions()
             options.waits = true

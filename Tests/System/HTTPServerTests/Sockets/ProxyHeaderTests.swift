@@ -14,7 +14,7 @@ struct ProxyHeaderTests {
     private static let ipv6Rest: [UInt8] =
         [0x20, 0x01, 0x0D, 0xB8] + [UInt8](repeating: 0, count: 11) + [1] + [UInt8](repeating: 0, count: 16)
         + [0xFF, 0xFF, 0, 80]
-    /// An extension (TLV) that nobody looks at.
+    /// An extension (TLV) that the server ignores.
     private static let extension0: [UInt8] = [0xEE, 0, 3, 1, 2, 3]
 
     private static let headers: [(bytes: [UInt8], source: String?)] = [

@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func whoIsNoProxyIsNotListenedTo() async throws {
+    @Test func anAddressThatIsNoProxyIsNotBelieved() async throws {
         try await withProxied(from: ["10.0.0.0/8", "unix"]) { server, address in
             let client = try await Client(address)
             #expect(await client.countUntilEnd() == 0)
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func aStopGivesTheGraceToWhoIsStillOpening() async throws {
+    @Test func aStopGivesTheGraceToOpeningConnections() async throws {
         try await withProxied { server, address in
             let client = try await Client(address)
             try await client.send("PROXY TCP4 ")

@@ -77,7 +77,7 @@ import Testing
         unlink(path)
     }
 
-    @Test func nobodyAtAnAddressIsReported() async throws {
+    @Test func anAddressWithoutAListenerIsReported() async throws {
         let free = try await withServer { $0.address }
         #expect(throws: SocketError.connectionRefused("\(free)")) {
             _ = try ClientSocket(to: free, timeout: .seconds(5))

@@ -3,7 +3,7 @@ import HTTPServer
 import Sockets
 import Testing
 
-/// Who the client is, behind proxies.
+/// The address of the client, behind proxies.
 struct TrustedProxiesTests {
     private static func origin(
         _ peer: String, _ lines: [String], trusted: [String] = ["10.0.0.0/8", "2001:db8::/32", "unix"],
@@ -17,8 +17,8 @@ struct TrustedProxiesTests {
         return host + (origin.isSecure ? " https" : "")
     }
 
-    /// Whoever is believed about clients is believed about requests.
-    @Test(arguments: ForwardingField.allCases) func whoIsListedIsAProxy(field: ForwardingField) throws {
+    /// A proxy that is believed about clients is believed about requests.
+    @Test(arguments: ForwardingField.allCases) func aListedAddressIsAProxy(field: ForwardingField) throws {
         let proxies = TrustedProxies([try #require(AddressRange("10.0.0.0/8"))], field: field)
         for (peer, isProxy) in [("10.0.0.1", true), ("192.0.2.1", false), ("127.0.0.1", false)] {
             let address = try #require(SocketAddress(host: peer, port: 9))
@@ -29,7 +29,7 @@ struct TrustedProxiesTests {
     }
 
     @Test(arguments: [
-        // Nobody is trusted who is not listed, whatever is said.
+        // No proxy is trusted that is not listed, whatever it says.
         ("192.0.2.1", ["X-Forwarded-For: 1.1.1.1", "X-Forwarded-Proto: https"], "192.0.2.1"),
         ("10.0.0.1", [], "10.0.0.1"),
         ("10.0.0.1", ["X-Forwarded-For: 192.0.2.1"], "192.0.2.1"),
@@ -53,7 +53,7 @@ struct TrustedProxiesTests {
         ("10.0.0.1", ["X-Forwarded-For: 1.1.1.1, , 10.0.0.2"], "1.1.1.1"),
         ("unix", ["X-Forwarded-For: nonsense"], "unix"),
         ("10.0.0.1", ["X-Forwarded-For: unix"], "10.0.0.1"),
-        // The scheme is the nearest proxy's word, whoever the client is.
+        // The scheme is the nearest proxy's word, whatever the client is.
         ("10.0.0.1", ["X-Forwarded-For: 192.0.2.1", "X-Forwarded-Proto: https"], "192.0.2.1 https"),
         ("10.0.0.1", ["X-Forwarded-For: nonsense", "X-Forwarded-Proto: https"], "10.0.0.1 https"),
         ("10.0.0.1", ["X-Forwarded-Proto: https"], "10.0.0.1 https"),

@@ -26,7 +26,7 @@ actor TLSClient {
         var preamble = preamble
         while true {
             let result = SSL_do_handshake(engine.session)
-            // With the greeting in one piece, so that whoever reads the one must leave the other.
+            // With the greeting in one piece, so that a reader of the one must leave the other.
             try socket?.send(preamble + engine.takeOutput())
             preamble = []
             if result == 1 { return }

@@ -69,7 +69,7 @@ import Testing
         #expect(error(pem) == .keyDoesNotMatch)
     }
 
-    @Test func anEncryptedKeyIsRefusedWithoutAskingAnybody() {
+    @Test func anEncryptedKeyIsRefusedWithoutAPrompt() {
         var pem = files.pem("p256")
         pem.key = files.bytes("encrypted.key")
         #expect(error(pem) == .encryptedKey)

@@ -71,7 +71,7 @@ import Testing
         func release() { gate.leave() }
     }
 
-    @Test func handshakesThatComputeDelayNobodyElseOnTheLoop() async throws {
+    @Test func handshakesThatComputeDelayNoOtherConnectionOfTheLoop() async throws {
         let handshakes = HandshakeQueue(width: 1)
         try await withSecureServer(loops: 1, handshakes: handshakes) { server in
             let encrypted = try await TLSClient(server.address)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func whoEndsWhileAHandshakeWaitsIsForgottenAndNotComputed() async throws {
+    @Test func aClientThatEndsWhileItsHandshakeWaitsIsForgottenAndNotComputed() async throws {
         let blocked = BlockedQueue()
         try await withSecureServer(loops: 1, handshakes: blocked.queue) { server in
             var clients: [Client] = []
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func aThousandSpoiltGreetingsHarmNobody() async throws {
+    @Test func aThousandSpoiltGreetingsHarmNoConnection() async throws {
         try await withSecureServer { server in
             let greeting = TLSClient.greeting()
             var random = SystemRandomNumberGenerator()
@@ -236,7 +236,7 @@ import Testing
                     try await client.prepareKeyUpdate()
                     try await client.flush()
                 }
-                // What the kernel has taken may be lost: the question is whether anybody answers.
+                // What the kernel has taken may be lost: the question is whether the server answers.
                 _ = try await client.ask(get("/"))
             }
             while server.statistics.open > 0 { await aMoment() }

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["h2", "http/1.0", "h2,spdy/3", "http/1.10"]) func whoOffersOnlyOthersIsTold(offer: String)
+    @Test(arguments: ["h2", "http/1.0", "h2,spdy/3", "http/1.10"]) func aClientThatOffersOnlyOthersIsTold(offer: String)
         async throws
     {
         try await withSecureServer { server in
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func whoOffersNothingGoesOn() async throws {
+    @Test func aClientThatOffersNothingGoesOn() async throws {
         try await withSecureServer { server in
             let result = try await server.sClient()
             #expect(result.contains("No ALPN negotiated"))
@@ -113,7 +113,7 @@ import Testing
     }
 }
 
-/// Resumption: tickets in both versions, whose keys outlive a certificate and rotate.
+/// Resumption: tickets in both versions, with keys that outlive a certificate and rotate.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct TLSResumptionTests {
     private func session() -> String { Certificates.shared.path("session-\(UInt64.random(in: 0 ... .max))") }
 

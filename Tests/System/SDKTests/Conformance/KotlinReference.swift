@@ -7,7 +7,7 @@ enum KotlinReference {
     private static let sources = Repository.root.appendingPathComponent("Tests/Conformance/kotlin")
     private static let jars = Repository.root.appendingPathComponent(".build/kotlin")
 
-    /// The paths of jars whose names begin so.
+    /// The paths of jars with names that begin so.
     private static func jars(_ names: [String]) throws -> [String] {
         let files = try FileManager.default.contentsOfDirectory(atPath: jars.path).filter { $0.hasSuffix(".jar") }
         return try names.map { name in

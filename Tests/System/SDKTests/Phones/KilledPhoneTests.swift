@@ -14,7 +14,7 @@ struct KilledPhoneTests {
     /// Kills at each point.
     private static let kills = Lane.rounds(push: 4, full: 200)
 
-    /// A server whose every renewal rotates, because the rotation interval is zero, and a proxy that holds answers back for a
+    /// A server that rotates at every renewal, because the rotation interval is zero, and a proxy that holds answers back for a
     /// moment, so that a request can be under way.
     private static func world() async throws -> (server: LocalServer, proxy: FaultProxy) {
         let proxy = try FaultProxy()

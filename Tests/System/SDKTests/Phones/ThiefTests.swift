@@ -31,7 +31,7 @@ struct ThiefTests {
         return JSONValue(parsing: Array(record))?.members?.text("refresh_token") ?? ""
     }
 
-    @Test("with the refresh token alone: the session ends when both go on, and the phone is told")
+    @Test("with the refresh token alone the session ends when both go on, and the phone is told")
     func token() async throws {
         let phone = try phone("phone")
         var stolen = try await begin(phone)
@@ -53,7 +53,7 @@ struct ThiefTests {
         #expect(try await phone.ask("state").word == "signed-in")
     }
 
-    @Test("with a copy of the whole folder: the session ends when both go on")
+    @Test("with a copy of the whole folder the session ends when both go on")
     func folderCopy() async throws {
         let phone = try phone("phone")
         _ = try await begin(phone)

@@ -97,7 +97,7 @@ struct URLSessionTransportTests {
         await #expect(throws: TransportFailure.tooLong) { try await get(server) }
     }
 
-    @Test("what is no answer is a lost connection")
+    @Test("bytes that are no answer are a lost connection")
     func noAnswer() async throws {
         for steps: [HostileServer.Step] in [
             [], [.say("nonsense\r\n\r\n")], [.say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort")],

@@ -34,7 +34,7 @@ final class OneThread: Sendable {
             condition.unlock()
         }
 
-        /// The next job, for which it waits; nil after it has resumed the waiter, whose job comes next.
+        /// The next job, for which it waits; nil after it has resumed the waiter, because the waiter's job comes next.
         func take() -> UnownedJob? {
             condition.lock()
             if next == jobs.count {

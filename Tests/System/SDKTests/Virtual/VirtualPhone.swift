@@ -54,7 +54,7 @@ final class SharedStore: SessionStore {
     var changes: AsyncStream<Void> { AsyncStream { $0.finish() } }
 }
 
-/// A key whose signatures are worth nothing: the fake server does not look at them.
+/// A key with signatures that are worth nothing: the fake server does not look at them.
 struct WorthlessKeys: DeviceKeyring {
     struct Key: DeviceKey {
         let publicKey = PublicJWK(curve: .ed25519, x: Array(repeating: 7, count: 32))
@@ -154,7 +154,7 @@ final class VirtualProcess: Sendable {
     let sojourn: Sojourn
     private let life = Life()
 
-    /// A process whose secrets and waits `seed` determines.
+    /// A process with secrets and waits that `seed` determines.
     init(
         _ configuration: SojournConfiguration, _ store: SharedStore, _ transport: any Transport, _ clock: ManualClock,
         seed: UInt64

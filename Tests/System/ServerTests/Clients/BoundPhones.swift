@@ -41,7 +41,7 @@ struct PhoneKey: Sendable {
     }
 }
 
-/// A user's phones, whose sessions are good for nothing without a key, a password or a provider's word; each uses its session at
+/// A user's phones with sessions that are good for nothing without a key, a password or a provider's word; each uses its session at
 /// whatever store it is.
 struct BoundPhones {
     static let resources = ["https://orders.example", "https://mail.example"]
@@ -100,7 +100,7 @@ struct BoundPhones {
             goodUntil: stage.context.clock.now + .seconds(600), clientID: "app-at-acme", recheck: recheck)
     }
 
-    /// Every phone goes on at `stage` with what it has; nobody goes on without it.
+    /// Every phone goes on at `stage` with what it has; no phone goes on without it.
     mutating func goOn(at stage: TransferFixture) async throws {
         try await goOnByProof(at: stage)
         try await goOnByAssertion(at: stage)

@@ -15,12 +15,12 @@ import Testing
 
 @testable import sojourn
 
-/// Programs that nobody here wrote lead whole lives with a server: the scripts in `Clients`, each with one library from
+/// Programs of other authors lead whole lives with a server: the scripts in `Clients`, each with one library from
 /// PyPI or one program from Debian, unmodified. What is missing is a failure: `.ci/setup tests` installs it.
-@Suite("Clients that nobody here wrote", .timeLimit(.minutes(10)))
+@Suite("Clients of other authors", .timeLimit(.minutes(10)))
 struct ClientLifeTests {
     @Test(
-        "a whole life",
+        "a client lives a whole life with the server",
         arguments: [
             "apache_relying_party", "apache_resource_server", "authlib_life", "authlib_web", "document_check",
             "joserfc_life", "jwcrypto_life",
@@ -37,7 +37,7 @@ struct ClientLifeTests {
 
     /// Those that look at signatures, and those that do most.
     @Test(
-        "a life on PostgreSQL, with keys of Ed25519",
+        "a client with keys of Ed25519 lives a whole life with PostgreSQL",
         arguments: Lane.cases(
             push: ["authlib_life", "pyjwt_life"],
             full: ["authlib_life", "joserfc_life", "jwcrypto_life", "pyjwt_life", "requests_oauth2client_life"]))
@@ -52,7 +52,7 @@ struct ClientLifeTests {
     /// Each listener is asked for all that its document allows and more, by schemathesis: some thousand requests. No guess is
     /// counted there, so that calls go deep; where all that can be counted is, answers are documented, too.
     @Test(
-        "calls that a document allows, and others",
+        "a client makes the calls that the API document allows, and others",
         arguments: Lane.cases(push: [["public"]], full: [["public"], ["admin"], ["public", "limits"]]))
     func attack(arguments: [String]) async throws {
         let isLimited = arguments.contains("limits")
@@ -73,8 +73,8 @@ struct ClientLifeTests {
     }
 }
 
-/// The built program as a server with TLS, whose issuer is where it is reached, which asks for nonces in proofs of possession,
-/// and which knows an identity provider.
+/// The built program as a server with TLS: its issuer is where it is reached, it asks for nonces in proofs of possession,
+/// and it knows an identity provider.
 struct ServerForClients {
     static let adminKey = "an-admin-key-for-clients-of-all-kinds"
 

@@ -49,7 +49,7 @@ struct ComposeTests {
         return text
     }
 
-    /// The environment of a node, as somebody has it who set these variables.
+    /// The environment of a node after these variables were set.
     private func environment(_ database: String, _ variables: [String: String]) throws -> [String: String] {
         var environment: [String: String] = [:]
         let node = try Self.section("x-node: &node")
@@ -137,7 +137,7 @@ struct ComposeTests {
         return try? HTTPExchange.send(Request(.post, path, fields: fields, body: body.text()), to: proxy)
     }
 
-    @Test("who logs in through nginx goes on at either node, while each is killed, stopped and started again")
+    @Test("a session that began behind nginx goes on at either node, while each is killed, stopped and started again")
     func twoNodes() async throws {
         let rootKey = String(repeating: "5a", count: 32)
         let environment = try environment(PostgresServer.shared.newDatabase(), ["SOJOURN_ROOT_KEY": rootKey])
@@ -182,7 +182,7 @@ struct ComposeTests {
         for node in nodes { #expect(await node.result().status == 0) }
     }
 
-    /// Docker's own address, from which its host comes, is among those whose word the nodes take.
+    /// Docker's own address, from which its host comes, is among those that the nodes believe.
     @Test("a client chooses no address", arguments: ["198.51.100.9", "172.18.0.1"])
     func addresses(_ address: String) async throws {
         let rootKey = String(repeating: "5a", count: 32)
@@ -205,7 +205,7 @@ struct ComposeTests {
         #expect(await node.result().status == 0)
     }
 
-    /// What nginx answers to a login of nobody that comes to it from `address` and says of itself to come from elsewhere.
+    /// What nginx answers to a login of an unknown user that comes to it from `address` and says of itself to come from elsewhere.
     private func logIn(from address: String, forwarded chain: String) throws -> String {
         let body = #"{"username":"nobody","password":"wrong","device":{"id":"d"}}"#
         let fields = ["X-Forwarded-For", "X-Real-IP", "X-Client-IP"].map { "\($0): \(chain)\r\n" }.joined()

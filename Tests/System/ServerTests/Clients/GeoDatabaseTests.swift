@@ -66,7 +66,7 @@ struct GeoDatabaseTests {
         #expect(throws: GeoDatabaseError.wrongKind(kind)) { try open() }
     }
 
-    @Test("what cannot be read, or copied, is said in a sentence, and leaves nothing behind")
+    @Test("a file that cannot be read, or copied, is a sentence, and leaves nothing behind")
     func unusable() async throws {
         #expect(throws: GeoDatabaseError.unreadable("No such file or directory")) { try open() }
         mkfifo(path, 0o600)
@@ -113,7 +113,7 @@ struct GeoDatabaseTests {
         }
     }
 
-    @Test("whoever shortens or writes over the file while it is in use harms nobody")
+    @Test("a file that is shortened or written over while it is in use does no harm")
     func overwritten() async throws {
         try await PlaceFiles.write(path)
         let database = try open()

@@ -12,7 +12,7 @@ import Testing
 @testable import Federation
 @testable import Server
 
-/// Logins by the ID tokens of a provider that nobody here wrote, as a package of Debian has it, and what it says when it is asked
+/// Logins by the ID tokens of another author's provider, as a package of Debian has it, and what it says when it is asked
 /// again.
 @Suite(.timeLimit(.minutes(3))) struct RealProviderTests {
     private let folder = StartingFolder()
@@ -35,7 +35,7 @@ import Testing
     }
 
     /// Its refresh tokens are good once, so that the second confirmation shows that the new one was kept. Its answers have no ID
-    /// token. Its no is a 400 without a word, which ends nothing: whoever it does not name any more is only renewed no longer.
+    /// token. Its no is a 400 without a word, which ends nothing: a session that it does not name is only renewed no longer.
     @Test func glewlwyd_isAskedAgain() async throws {
         let (interval, budget): (Int64, Int64) = (300, 600)
         let port = Self.freePort()
@@ -70,7 +70,7 @@ import Testing
         await server.stop(deadline: .seconds(1))
     }
 
-    /// A port of 127.0.0.1 that nobody uses.
+    /// A free port of 127.0.0.1.
     private static func freePort() -> UInt16 {
         let server = HostileServer { _ in [] }
         server.stop()

@@ -8,7 +8,7 @@ import Testing
 @testable import sojourn
 
 /// Promises 1 and 3 on three processes: whichever of them dies, and whatever becomes of PostgreSQL, an app sees an answer or a
-/// retry, and nobody is logged out.
+/// retry, and no session ends.
 @Suite("Many nodes: failures", .timeLimit(.minutes(5)))
 struct ManyNodesFailureTests {
     /// Longer than the store waits for a decision.
@@ -48,7 +48,7 @@ struct ManyNodesFailureTests {
         #expect(try ManyNodes.betrayals(living[0]) == (0, 0))
     }
 
-    @Test("while PostgreSQL is down there is 503 with Retry-After, and then everybody goes on")
+    @Test("while PostgreSQL is down there is 503 with Retry-After, and then every session goes on")
     func restartedDatabase() async throws {
         let server = try PostgresServer()
         let nodes = try await ManyNodes(on: server.newDatabase())
@@ -80,7 +80,7 @@ struct ManyNodesFailureTests {
     }
 
     @Test(
-        "while PostgreSQL stands still, nobody waits much longer than ten seconds for 503, and then everybody goes on")
+        "while PostgreSQL stands still, 503 comes after little more than ten seconds, and then every session goes on")
     func frozenDatabase() async throws {
         let server = try PostgresServer()
         let nodes = try await ManyNodes(on: server.newDatabase())
@@ -108,14 +108,14 @@ struct ManyNodesFailureTests {
             for _ in 0..<8 {
                 let begin = ContinuousClock.now
                 #expect(node.call(.get, "/healthz")?.status == 200)
-                // Who waits for the database waits for ten seconds.
+                // A call that waits for the database waits for ten seconds.
                 #expect(ContinuousClock.now - begin < .seconds(4))
             }
             #expect(node.call(.get, "/oauth/jwks")?.status == 200)
         }
     }
 
-    @Test("a standby that is promoted without the last seconds logs nobody out, and every node believes what it holds")
+    @Test("a standby that is promoted without the last seconds ends no session, and every node believes what it holds")
     func lostSeconds() async throws {
         let primary = try PostgresServer()
         try primary.run("CREATE SCHEMA app")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import sojourn
 
-/// The feed of revocations on processes that share a database: whatever node acknowledges an ending, whoever follows the feed of any
+/// The feed of revocations on processes that share a database: whatever node acknowledges an ending, every follower of the feed of any
 /// node is told of it, once and in one order.
 @Suite("Many nodes: the feed", .timeLimit(.minutes(5)))
 struct ManyNodesFeedTests {
@@ -35,9 +35,9 @@ struct ManyNodesFeedTests {
     }
 
     @Test(
-        "is the same and complete at every node, while all of them end sessions, and behind PgBouncer",
+        "the feed is the same and complete at every node, while all of them end sessions, and behind PgBouncer",
         arguments: [false, true])
-    func everybodySeesAll(isBehindPgBouncer: Bool) async throws {
+    func everyFollowerSeesAll(isBehindPgBouncer: Bool) async throws {
         let nodes = try await ManyNodes(
             on: isBehindPgBouncer ? PgBouncer.shared.newDatabase() : PostgresServer.shared.newDatabase())
         let count = 120

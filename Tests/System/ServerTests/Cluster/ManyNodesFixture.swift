@@ -107,6 +107,6 @@ struct ManyNodes: Sendable {
         }
     }
 
-    /// Whose signature a token bears.
+    /// The key with the signature that a token bears.
     static func keyID(of token: String?) -> String? { token.flatMap { try? JWT.parse($0).header.kid } }
 }

@@ -17,7 +17,7 @@ struct ManyNodesKeyTests {
         return try #require(answer?.json["kid"]?.string, "\(answer?.status ?? 0)")
     }
 
-    @Test("a new key of one is everybody's at once: for verifiers, for tokens that it has signed, for new tokens")
+    @Test("a new key of one node is known to all at once: for verifiers, for its tokens, for new tokens")
     func rotation() async throws {
         let nodes = try await ManyNodes(on: PostgresServer.shared.newDatabase())
         // Three first starts at once have agreed on one key of each kind.
@@ -47,7 +47,7 @@ struct ManyNodesKeyTests {
         }
     }
 
-    @Test("what a withdrawn key has signed is good for nothing on any node, and no node signs with it")
+    @Test("a token of a withdrawn key is refused by every node, and no node signs with that key")
     func withdrawal() async throws {
         let nodes = try await ManyNodes(on: PostgresServer.shared.newDatabase())
         for round in 0..<8 {
@@ -77,7 +77,7 @@ struct ManyNodesKeyTests {
                 #expect(sight.unchanged.after == 0, "round \(round)")
                 #expect(sight.strange == [], "round \(round)")
             }
-            // Everybody gets a good one at the next refresh, wherever.
+            // Every session gets a good one at the next refresh, wherever.
             let stay = try ManyNodes.Stay(others[0].refresh(stays[0].refresh))
             for node in nodes.nodes { #expect(node.call(.get, "/v1/me", bearer: stay.access)?.status == 200) }
         }

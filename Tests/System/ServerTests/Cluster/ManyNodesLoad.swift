@@ -7,16 +7,16 @@ import Locks
 @testable import sojourn
 
 /// Clients that never stop refreshing, each with a session of its own and on a thread of its own: at one node or another, with
-/// the token that was acknowledged last, and with the same again when nobody answered.
+/// the token that was acknowledged last, and with the same again when no answer came.
 final class ManyNodesLoad: Sendable {
     /// What came of it.
     struct Result: Sendable {
         var refreshed = 0
         /// 503 with Retry-After.
         var refused = 0
-        /// The connection broke, or nobody listened.
+        /// The connection broke, or no server listened.
         var broken = 0
-        /// Everything else: nobody is to see it.
+        /// Everything else: no client is to see it.
         var failures: [String] = []
         /// The longest wait for an answer, of whatever kind.
         var longestWait = Duration.zero
@@ -62,7 +62,7 @@ final class ManyNodesLoad: Sendable {
                 result.failures.append("client \(index): \(answer?.status ?? 0) \(answer?.json ?? .null)")
             }
         }
-        // Who is refused does not hammer.
+        // A refused client does not hammer.
         if stay == nil { usleep(5000) }
         return stay != nil
     }

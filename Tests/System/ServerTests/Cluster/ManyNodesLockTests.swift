@@ -20,7 +20,7 @@ struct ManyNodesLockTests {
             ]))
     }
 
-    @Test("lock a user when there were twenty of them over all nodes, and lock nobody out of what is theirs")
+    @Test("twenty wrong passwords over all nodes lock a user, and leave all sessions and other users alone")
     func lock() async throws {
         let nodes = try await ManyNodes(on: PostgresServer.shared.newDatabase()).nodes
         let made = nodes[0].admin(
@@ -45,7 +45,7 @@ struct ManyNodesLockTests {
         for node in nodes { #expect(logIn(Self.right, at: node)?.status == 200) }
     }
 
-    @Test("in a session are as many on three nodes as on one, and end nothing")
+    @Test("a session has as many wrong passwords on three nodes as on one, and they end nothing")
     func session() async throws {
         let limits = [
             "SOJOURN_LIMITS_WRONG_PASSWORDS_BEFORE_DELAY": "3", "SOJOURN_LIMITS_WRONG_PASSWORDS_BEFORE_LOCK": "3",

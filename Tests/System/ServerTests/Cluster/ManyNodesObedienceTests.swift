@@ -27,7 +27,7 @@ struct ManyNodesObedienceTests {
     /// Together they take about ten seconds.
     private static let rounds = 2
 
-    @Test("is obeyed by all, by refreshes and by rolling tokens", arguments: [0, 120])
+    @Test("an acknowledged ending is obeyed by all nodes, by refreshes and by rolling tokens", arguments: [0, 120])
     func obedience(rotationInterval: Int64) async throws {
         // Six clients that do not rest are refused more often than the limits allow on some machines.
         let limits = ["ADDRESS", "USER", "SESSION"].map { ("SOJOURN_LIMITS_REFUSED_TOKENS_PER_\($0)_PER_MINUTE", "0") }

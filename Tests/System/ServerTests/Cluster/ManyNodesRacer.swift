@@ -41,7 +41,7 @@ final class ManyNodesRacer: Sendable {
                     case true? where isLate: sight.unchanged.after += 1
                     case true?: sight.unchanged.before += 1
                     case false? where isLate: sight.obedient += 1
-                    // Made, and on its way to whoever asked for it.
+                    // Made, and on its way to the caller that asked for it.
                     case false?: break
                     case nil: sight.strange.append("\(question) \(answer?.status ?? 0) \(answer?.json ?? .null)")
                     }

@@ -11,7 +11,7 @@ import Testing
 @testable import sojourn
 
 /// What a server and `sojourn doctor` say of a clock that is not the database's.
-@Suite("The clocks of nodes: who is told", .timeLimit(.minutes(1)))
+@Suite("The clocks of nodes: log and metric", .timeLimit(.minutes(1)))
 struct ClockComparisonTests {
     private let folder = StartingFolder()
     private let lines = Locked<[String]>([])

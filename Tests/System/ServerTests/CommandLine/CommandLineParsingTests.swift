@@ -71,7 +71,7 @@ struct CommandLineParsingTests {
     }
 
     @Test(
-        "what is wrong is told with what would be right",
+        "an error names what is wrong and what would be right",
         arguments: [
             ("usr", "unknown command 'usr'; did you mean 'user'?"), ("user crate", "did you mean 'user create'?"),
             ("user", "'user' needs one more word"), ("xyzzy", "unknown command 'xyzzy'"),
@@ -129,7 +129,7 @@ struct CommandLineParsingTests {
         ] as [(Int64, Int64)])
     func distances(seconds: Int64, rounded: Int64) { #expect(Formatting.rounded(seconds) == rounded) }
 
-    @Test("what users call themselves cannot speak to a terminal")
+    @Test("the name of a user cannot send codes to a terminal")
     func controlCharacters() {
         let table = Formatting.table(["NAME"], [["a\u{1B}[2Jb\r\n\u{202E}c\u{9B}"]], empty: "")
         #expect(table.unicodeScalars.allSatisfy { $0 == "\n" || ($0.value >= 0x20 && $0.value != 0x202E) })
@@ -137,7 +137,7 @@ struct CommandLineParsingTests {
         #expect(table.split(separator: "\n").count == 2)
     }
 
-    @Test("a path of the admin API holds what users are called, escaped")
+    @Test("a path of the admin API holds the name of a user, escaped")
     func targets() {
         let target = AdminConnection.target(["users", "username:a/b?c=ä"], [("cursor", "x&y"), ("limit", nil)])
         #expect(target == "/admin/v1/users/username%3Aa%2Fb%3Fc%3D%C3%A4?cursor=x%26y")

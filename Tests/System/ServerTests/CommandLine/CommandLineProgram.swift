@@ -53,7 +53,7 @@ final class CommandLineProcess: Sendable {
     private let name: String
     private let end = End()
 
-    /// Outlives whoever waits for it.
+    /// Outlives its waiters.
     private final class End: Sendable {
         let status = Locked<Int32?>(nil)
         let hasDumpedCore = Locked(false)

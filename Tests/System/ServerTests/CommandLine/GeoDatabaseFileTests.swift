@@ -40,7 +40,7 @@ struct GeoDatabaseFileTests {
         #expect(file.location(of: "192.0.2.9")?.city == "Munich")
         file.look()
         #expect(file.location(of: "192.0.2.9")?.city == "Passau" && file.builtAt == 1_760_000_000)
-        // In two pieces, with a look in between: the first is no database, and nobody is told of it.
+        // In two pieces, with a look in between: the first is no database, and no log line tells of it.
         try await PlaceFiles.write(folder.file("next"), city: "Hof")
         let bytes = PlaceFiles.bytes(folder.file("next"))
         PlaceFiles.overwrite(path, bytes.prefix(bytes.count / 2))
@@ -52,7 +52,7 @@ struct GeoDatabaseFileTests {
         #expect(file.location(of: "192.0.2.9")?.city == "Hof" && warnings().isEmpty)
     }
 
-    @Test("one that cannot be used changes nothing, and is told once; the next good one is taken")
+    @Test("a file that cannot be used changes nothing and is told once; the next good one is taken")
     func refused() async throws {
         try await PlaceFiles.write(path)
         let good = PlaceFiles.bytes(path)

@@ -7,7 +7,7 @@ import Testing
 @testable import Configuration
 @testable import Server
 
-/// Who runs the server sees which of its limits bites.
+/// The metrics show which limit of the server bites.
 @Suite("Metrics of limits")
 struct LimitMetricsTests {
     @Test("each limit is shown under the key that sets it")

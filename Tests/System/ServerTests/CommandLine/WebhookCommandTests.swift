@@ -31,7 +31,7 @@ struct WebhookCommandTests {
         }
     }
 
-    @Test("one that takes it gets one message, signed by both secrets, and no database is made")
+    @Test("a receiver that takes the test gets one message, signed by both secrets, and no database is made")
     func taken() async throws {
         let receiver = Self.receiver(204)
         let result = try await test("mails", url: receiver.origin + "/x")
@@ -50,7 +50,7 @@ struct WebhookCommandTests {
             secrets: try #require(WebhookSecrets.parse(Self.secrets)))
         #expect(field("webhook-signature") == signature && signature.split(separator: " ").count == 2)
         #expect(!folder.exists("sojourn.sqlite"))
-        // What receivers verify it with, who know the old secret, the new one, or neither.
+        // What receivers that know the old secret, the new one, or neither verify it with.
         let values = ["id", "timestamp", "signature"].map { field("webhook-" + $0) }
         let known = Self.secrets.split(separator: " ").map(String.init)
         for secret in known + ["whsec_" + String(repeating: "B", count: 32)] {
@@ -61,7 +61,7 @@ struct WebhookCommandTests {
         receiver.stop()
     }
 
-    @Test("what does not take it is quoted, without what would speak to the terminal")
+    @Test("the refusal of a receiver is quoted, without codes that a terminal obeys")
     func notTaken() async throws {
         let receiver = Self.receiver(401, "who\u{1B}[2J are you" + String(repeating: "!", count: 500))
         var result = try await test("mails", url: receiver.origin)

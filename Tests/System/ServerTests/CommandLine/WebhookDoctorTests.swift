@@ -5,7 +5,7 @@ import Testing
 
 @testable import sojourn
 
-/// What the doctor says of webhooks: of a database that nobody has open, of one in use, and of PostgreSQL.
+/// What the doctor says of webhooks: of a closed database, of one in use, and of PostgreSQL.
 @Suite("Doctor: webhooks", .timeLimit(.minutes(2)))
 struct WebhookDoctorTests {
     private let folder = StartingFolder()
@@ -52,9 +52,9 @@ struct WebhookDoctorTests {
         #expect(lines.last == "ok    webhook          audit takes its events")
     }
 
-    @Test("on SQLite: nothing before they have begun, then how each is, whether a server runs or not")
+    @Test("the doctor on SQLite says nothing before webhooks have begun, then how each is, with a server and without")
     func sqlite() async throws {
-        // Nobody listens there.
+        // No receiver listens there.
         let closed = HostileServer { _ in [] }
         closed.stop()
         configure(closed.origin)
@@ -72,7 +72,7 @@ struct WebhookDoctorTests {
         await server.kill()
     }
 
-    @Test("on PostgreSQL, as the database says")
+    @Test("the doctor on PostgreSQL says what the database says")
     func postgres() async throws {
         configure("http://127.0.0.1:9")
         let url = try PostgresServer.shared.newDatabase()

@@ -9,7 +9,7 @@ struct CrashFeed: Sendable {
     private(set) var endings: [String: [String]] = [:]
     /// All sessions that are over, in the order in which it is told.
     private(set) var sessions: [String] = []
-    /// The users whose tokens are good for nothing at the end.
+    /// The users with tokens that are good for nothing at the end.
     private(set) var blocked: Set<String> = []
 
     init(_ server: CrashServer) throws {

@@ -70,7 +70,7 @@ struct CrashServer: Sendable {
         let json: JSONValue
     }
 
-    /// A call of an app. Nil: the connection broke, so that nobody knows whether it was done.
+    /// A call of an app. Nil: the connection broke, so that the outcome is unknown.
     func call(_ method: HTTP.Method, _ path: String, bearer: String? = nil, _ body: JSONValue? = nil) -> Answer? {
         Self.exchange(method, path, at: publicAddress, bearer: bearer, body)
     }

@@ -11,8 +11,8 @@ import Testing
 
 @testable import sojourn
 
-/// The process is killed with SIGKILL at random moments under load and started again on the same database. Whoever was
-/// answered must find what they were told; nobody is logged out by it.
+/// The process is killed with SIGKILL at random moments under load and started again on the same database. What was
+/// answered must stay true; no session ends by it.
 @Suite("Kill -9", .timeLimit(.minutes(10)))
 struct CrashTests {
     /// How often the server is killed: `SOJOURN_CRASH_ROUNDS`, or what the lane has time for.
@@ -21,7 +21,7 @@ struct CrashTests {
         ?? Lane.rounds(push: 10, full: 200)
     static let workers = 16
 
-    @Test("what was acknowledged outlives the process, and a restart logs nobody out")
+    @Test("an acknowledged change outlives the process, and a restart ends no session")
     func underLoad() async throws {
         let folder = StartingFolder()
         let library = try FaultLibrary(in: folder)
@@ -31,7 +31,7 @@ struct CrashTests {
         try #require(strict?.status == 200)
         var workers = (0..<Self.workers).map(CrashWorker.init)
         for worker in workers { try #require(worker.prepare(server)) }
-        // Somebody follows the feed all the time: what was told has happened, whatever dies then.
+        // A follower reads the feed all the time: what was told has happened, whatever dies then.
         let subscriber = FeedSubscriber(server.adminAddress)
         defer { subscriber.end() }
         var acknowledged = 0

@@ -26,7 +26,7 @@ struct CrashWorker: Sendable {
     private(set) var displayName: String?
     /// The subjects that it is known by to a provider.
     private(set) var identities: Set<String> = []
-    /// The setting that the first worker changes and nobody else.
+    /// The setting that the first worker alone changes.
     private(set) var refreshAfter: Int?
     private(set) var stay: Stay?
     /// Earlier stays.
@@ -178,7 +178,7 @@ struct CrashWorker: Sendable {
         expect(feed, tells: stay)
         self.stay = stay
         pending = nil
-        // The check above has refreshed with the last token, whose answer nobody kept: as if it had been lost.
+        // The check above has refreshed with the last token, and its answer was not kept: as if it had been lost.
     }
 
     private mutating func verifyIdentities(_ server: CrashServer) {

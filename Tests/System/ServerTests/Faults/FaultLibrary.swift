@@ -23,7 +23,7 @@ struct FaultLibrary {
         case failingSync = "failing-sync"
         /// Every write takes a millisecond longer, so that there is time to die before it.
         case slowDisk = "slow-disk"
-        /// The database may be read, not written, by whoever opens it.
+        /// The database may be read, not written, by every process that opens it.
         case readOnlyFile = "read-only-file"
         /// accept(2) finds no descriptor left in the process.
         case noDescriptors = "no-descriptors"

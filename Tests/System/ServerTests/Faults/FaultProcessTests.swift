@@ -5,8 +5,8 @@ import Testing
 
 @testable import sojourn
 
-/// The disk fails under a running server. Nothing is acknowledged then, nothing acknowledged is lost, nobody is logged
-/// out, and when the disk is back so is the server, without a restart.
+/// The disk fails under a running server. Nothing is acknowledged then, nothing acknowledged is lost, no session
+/// ends, and when the disk is back so is the server, without a restart.
 @Suite("A failing disk under the server", .timeLimit(.minutes(10)))
 struct FaultProcessTests {
     /// A server with sessions on eight devices, each refreshed once, so that all of them hold acknowledged tokens.
@@ -43,7 +43,7 @@ struct FaultProcessTests {
             ]
         }
 
-        /// Nobody is logged out, and nothing that was refused has happened.
+        /// No session has ended, and nothing that was refused has happened.
         mutating func expectUntouched(_ server: CrashServer) {
             for index in tokens.indices {
                 let answer = server.refresh(tokens[index].refresh)
@@ -73,7 +73,7 @@ struct FaultProcessTests {
                 #expect(answer?.status == 503)
                 #expect((answer?.retryAfter.flatMap(Int.init) ?? 0) > 0)
             }
-            // Reads go on: who is logged in stays so.
+            // Reads go on: users that are logged in stay so.
             for token in world.tokens {
                 #expect(world.server.call(.get, "/v1/verify", bearer: token.access)?.status == 200)
             }
@@ -111,7 +111,7 @@ struct FaultProcessTests {
 
     /// Two thousand pages: a checkpoint is due, and cannot be made.
     @Test(
-        "a database file that cannot grow stops nobody while the log can, and stops the next start until there is room")
+        "a database file that cannot grow stops no call while the log can, and stops the next start")
     func fullDatabaseFile() async throws {
         let folder = StartingFolder()
         let library = try FaultLibrary(in: folder)

@@ -10,10 +10,10 @@ import Testing
 
 @testable import sojourn
 
-/// The feed of revocations against those who ask too much of it, and through everything that ends a stream.
+/// The feed of revocations against followers that ask too much of it, and through everything that ends a stream.
 @Suite("The feed under attack", .timeLimit(.minutes(5)))
 struct FeedAttackTests {
-    /// Somebody who says and reads no more than the test wants.
+    /// A follower that says and reads no more than the test wants.
     private final class Peer {
         private let socket: ClientSocket
         private(set) var text = ""
@@ -63,7 +63,7 @@ struct FeedAttackTests {
         return peer.text
     }
 
-    @Test("one subscriber more than there may be is told so, and all the others hear of what ends")
+    @Test("one subscriber too many is refused, and all the others hear of what ends")
     func tooManySubscribers() async throws {
         DescriptorLimit.raise(to: 4096)
         let folder = StartingFolder()
@@ -93,14 +93,14 @@ struct FeedAttackTests {
         #expect(metrics.contains("sojourn_http_subscribers 512\n"))
         #expect(metrics.contains("sojourn_limit_reached_total{limit=\"limits.admin_subscribers\"} 2\n"))
         peers.removeLast()
-        // Whoever leaves makes room.
+        // A follower that leaves makes room.
         let subscriber = FeedSubscriber(server.adminAddress)
         #expect(await subscriber.wait { $0.sessions == [stay.sessionID] })
         subscriber.end()
         await server.kill()
     }
 
-    /// A server whose feed has so many ends of sessions.
+    /// A server with so many ends of sessions in its feed.
     private func serverWithHistory(_ folder: StartingFolder, _ count: Int) async throws -> CrashServer {
         let environment = ["SOJOURN_LIMITS_WRITE_TIMEOUT_SECONDS": "2"]
         let first = try await CrashServer(folder, environment: environment)
@@ -128,7 +128,7 @@ struct FeedAttackTests {
         return try #require(Int(line.split(separator: " ")[1]))
     }
 
-    @Test("subscribers who do not read are cut, cost little meanwhile and delay nobody, and can go on where they were")
+    @Test("subscribers that do not read are cut, cost little, delay no other, and can go on where they were")
     func stalledSubscribers() async throws {
         let (folder, count) = (StartingFolder(), 40_000)
         let server = try await serverWithHistory(folder, count)
@@ -160,7 +160,7 @@ struct FeedAttackTests {
             peer.readRest()
             // Not the end of a stream that is complete.
             #expect(!peer.text.hasSuffix("0\r\n\r\n") && !peer.text.contains("caught_up"))
-            // The last id whose event has come whole.
+            // The last id with an event that has come whole.
             let events = peer.text.split(separator: "\n\n").dropLast().compactMap {
                 $0.firstRange(of: "id: ").map { $0.upperBound }
             }
@@ -175,7 +175,7 @@ struct FeedAttackTests {
         await server.kill()
     }
 
-    /// Ends one session after the other until it is told to stop. Returns those whose end was acknowledged.
+    /// Ends one session after the other until it is told to stop. Returns those with an acknowledged end.
     private static func endAll(
         _ stays: [ManyNodes.Stay], at server: @escaping @Sendable (Int) -> CrashServer
     ) async throws -> [String] {
@@ -187,7 +187,7 @@ struct FeedAttackTests {
                         for (index, stay) in stays.enumerated() {
                             var answer: CrashServer.Answer?
                             let deadline = ContinuousClock.now + .seconds(30)
-                            // Who is not answered asks again.
+                            // A call without an answer is repeated.
                             while answer?.status != 204, ContinuousClock.now < deadline {
                                 answer = server(index).admin(.delete, "/sessions/\(stay.sessionID)")
                                 if answer?.status != 204 { usleep(5000) }
@@ -226,7 +226,7 @@ struct FeedAttackTests {
                         + "Authorization: Bearer \(CrashServer.adminKey)\r\n\r\n").utf8))
             let begin = ContinuousClock.now
             #expect(await old.stop() == "")
-            // The grace of those who are idle, and no more: nobody waits for the end of a stream.
+            // The grace of idle connections, and no more: the stop does not wait for the end of a stream.
             #expect(ContinuousClock.now - begin < .seconds(6))
             poll.readRest()
             #expect(poll.text.hasPrefix("HTTP/1.1 200") && poll.text.contains("\"next_cursor\""))
@@ -254,7 +254,7 @@ struct FeedAttackTests {
     }
 
     @Test(
-        "who follows a database that goes back to an older state begins anew, and misses no end of the new one",
+        "a follower of a database that goes back to an older state begins anew, and misses no end of the new one",
         arguments: [false, true])
     func olderDatabase(isStandby: Bool) async throws {
         let server = try PostgresServer()

@@ -59,7 +59,7 @@ struct EarlierDatabaseTests {
     }
 
     @Test(
-        "its backup takes the place of today's, is brought up to date by the next start, and nobody is logged out",
+        "a backup of an earlier version takes the place of today's, the next start migrates it, and no session ends",
         arguments: NextVersion.earlier)
     func isRestored(_ version: Int) async throws {
         let rootKeys = try #require(RootKeys([.random()]))
@@ -75,7 +75,9 @@ struct EarlierDatabaseTests {
         #expect(try applied("earlier") == Array(1...version))
     }
 
-    @Test("it is copied as it is, says so in its trail, and the copy restores", arguments: NextVersion.earlier)
+    @Test(
+        "a database of an earlier version is copied as it is, says so in its trail, and the copy restores",
+        arguments: NextVersion.earlier)
     func isBackedUp(_ version: Int) async throws {
         let rootKeys = try #require(RootKeys([.random()]))
         let token = try await makeEarlier(version, rootKeys)

@@ -12,7 +12,7 @@ struct MigrationTests {
     let clock = StartingClock()
 
     @Test(
-        "a database of an earlier version with sessions becomes one of the next version, and nobody is logged out",
+        "a database of an earlier version with sessions becomes one of the next version, and no session ends",
         arguments: NextVersion.earlier)
     func fromEarlier(_ version: Int) async throws {
         let rootKeys = try #require(RootKeys([.random()]))

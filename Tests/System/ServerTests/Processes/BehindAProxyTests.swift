@@ -42,15 +42,15 @@ struct BehindAProxyTests {
         "X-Forwarded-For": "198.51.100.9, 192.0.2.77", "X-Forwarded-Proto": "https", "Forwarded": "for=203.0.113.1",
     ]
 
-    @Test("by default nobody's word is believed")
-    func nobodyIsTrusted() async throws {
+    @Test("by default no proxy is believed")
+    func noProxyIsTrusted() async throws {
         let (answer, recorded) = try await fail(folder.configuration, at: overTCP, Self.forwarded)
         #expect(answer.status.code == 401)
         #expect(recorded == "127.0.0.1")
         #expect(!answer.fields.contains("Strict-Transport-Security"))
     }
 
-    @Test("a trusted proxy's word is: the client is recorded, and https is to stay")
+    @Test("a trusted proxy is believed: the client is recorded, and https is to stay")
     func proxyIsTrusted() async throws {
         var configuration = folder.configuration
         configuration.server.trustedProxies = [try #require(AddressRange("127.0.0.0/8"))]
@@ -63,7 +63,7 @@ struct BehindAProxyTests {
         #expect(!other.fields.contains("Strict-Transport-Security"))
     }
 
-    @Test("over a Unix socket: its mode, its peers, and the URL that it cannot have")
+    @Test("a Unix socket has its mode, its peers, and no URL")
     func unixSocket() async throws {
         var configuration = folder.configuration
         let path = folder.file("public.sock")
@@ -88,7 +88,7 @@ struct BehindAProxyTests {
         #expect(!folder.exists("public.sock"))
     }
 
-    @Test("with the PROXY protocol, the client of the header is recorded, and nobody comes without one")
+    @Test("with the PROXY protocol, the client of the header is recorded, and a connection without one is refused")
     func proxyProtocol() async throws {
         var configuration = folder.configuration
         configuration.server.trustedProxies = [try #require(AddressRange("127.0.0.1"))]

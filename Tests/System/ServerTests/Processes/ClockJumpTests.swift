@@ -7,8 +7,8 @@ import Testing
 @testable import Configuration
 @testable import Server
 
-/// The clock of the machine is set to a wrong time and back again, while the server runs or while it does not. Nobody
-/// whose session lives is told that it has ended, no session that has ended lives again, and nothing is deleted.
+/// The clock of the machine is set to a wrong time and back again, while the server runs or while it does not. No living
+/// session is told that it has ended, no session that has ended lives again, and nothing is deleted.
 @Suite("A clock that jumps", .timeLimit(.minutes(2)))
 struct ClockJumpTests {
     struct Jump: Sendable, CustomTestStringConvertible {
@@ -23,7 +23,7 @@ struct ClockJumpTests {
         return seconds.map { Jump(seconds: $0, restarts: false) } + seconds.map { Jump(seconds: $0, restarts: true) }
     }()
 
-    /// A server, with three sessions: one lives, one has ended by the clock an hour ago and nobody has asked since, one was
+    /// A server, with three sessions: one lives, one has ended by the clock an hour ago and was not asked for since, one was
     /// logged out.
     struct World {
         let folder = StartingFolder()
@@ -75,7 +75,7 @@ struct ClockJumpTests {
             living = try await refresh(living).refreshToken ?? living
         }
 
-        /// The reason for which a token is refused; nil when nobody can tell at present.
+        /// The reason for which a token is refused; nil when the server cannot tell at present.
         func refusal(_ token: String) async throws -> RefusalReason? {
             do throws(ServiceError) {
                 _ = try await refresh(token)
@@ -100,7 +100,7 @@ struct ClockJumpTests {
         let set = { (seconds: Int64) in clock.jump(.seconds(seconds)) }
         if jump.restarts { try await world.restart { set(jump.seconds) } } else { set(jump.seconds) }
         for _ in 0..<3 {
-            // Lives, or nobody can tell.
+            // Lives, or the server cannot tell.
             do throws(ServiceError) {
                 try await world.refreshLiving()
             } catch {

@@ -7,8 +7,8 @@ import Testing
 
 @testable import sojourn
 
-/// File descriptors run out under a running server. It lives, whoever is in goes on, admins get in, and when there are
-/// some again so does everybody.
+/// File descriptors run out under a running server. It lives, open connections go on, admins get in, and when there are
+/// descriptors again so do all other callers.
 @Suite("Descriptors that run out under the server", .timeLimit(.minutes(10)))
 struct DescriptorProcessTests {
     /// A connection that stays.
@@ -44,7 +44,7 @@ struct DescriptorProcessTests {
     }
 
     @Test(
-        "all that the limit allows are taken, more get a 503 or are closed, and the database and the admins have theirs"
+        "connections beyond the limit get 503 or are closed, and the database and the admins keep theirs"
     )
     func lowLimit() async throws {
         let folder = StartingFolder()
@@ -64,7 +64,7 @@ struct DescriptorProcessTests {
             #expect(answer.isEmpty || answer.hasPrefix("503") && answer.contains("\r\nRetry-After: 1\r\n"))
         }
         #expect(answers[taken].hasPrefix("503"))
-        // Whoever is in goes on, admins get in, and the database has all files that it needs.
+        // Open connections go on, admins get in, and the database has all files that it needs.
         #expect(try kept[0].get("/readyz").hasPrefix("200"))
         #expect(server.admin(.post, "/users", .object(["username": .string("anna")]))?.status == 201)
         #expect(server.admin(.post, "/users/username:anna/sessions", .object([:]))?.status != nil)

@@ -4,7 +4,7 @@ import Testing
 
 /// What only some databases and settings need is loaded for them alone, and one that cannot be is named with its package.
 struct LazyLibraryTests {
-    /// The program in a folder whose libpq, libcurl, libmaxminddb and libqrencode are none.
+    /// The program in a folder with files that are no libpq, libcurl, libmaxminddb and libqrencode.
     private func program() -> CommandLineProgram {
         let folder = StartingFolder()
         for library in ["libpq.so.5", "libcurl.so.4", "libmaxminddb.so.0", "libqrencode.so.4"] {

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("what is checked elsewhere is checked in a file that is there")
+    @Test("a row that another suite checks names a file that is there")
     func elsewhere() throws {
         let tests = Repository.path("Tests")
         let files = try FileManager.default.subpathsOfDirectory(atPath: tests).compactMap {

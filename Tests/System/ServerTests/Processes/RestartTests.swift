@@ -48,7 +48,7 @@ struct RestartTests {
             server.signal(SIGTERM)
             let ended = await server.result()
             #expect(ended.status == 0, "\(ended.errors)")
-            // Nobody serves now, and whoever connects waits.
+            // No process serves now, and new connections wait.
             server = try program().start(words, socket: listener.number)
         }
         await load.awaitAnswers(50)

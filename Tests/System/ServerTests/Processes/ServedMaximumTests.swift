@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import sojourn
 
-/// `absolute_max_lifetime` in the file: who starts with a shorter one tells those who check tokens by themselves.
+/// `absolute_max_lifetime` in the file: a start with a shorter one is told to verifiers of tokens.
 @Suite("The absolute maximum of one start and the next", .timeLimit(.minutes(2)))
 struct ServedMaximumTests {
     private let folder = StartingFolder()

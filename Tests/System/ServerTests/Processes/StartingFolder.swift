@@ -82,7 +82,7 @@ final class StartingClock: Sendable {
         jumps.withLock { $0 += duration.components.seconds }
     }
 
-    /// A clock that nobody can set.
+    /// A clock that cannot be set.
     var secondsPassed: Int64 { seconds.withLock { $0 } - jumps.withLock { $0 } }
 
     func surroundings(rootKey: String? = nil, adminKey: String? = nil) -> Environment {

@@ -149,7 +149,7 @@ struct ForeignTokenUpkeepTests {
 
 @Suite("Maintenance of anonymous users")
 struct AnonymousUserUpkeepTests {
-    @Test("clean-up deletes those whose sessions have ended, in steps, and no other user")
+    @Test("clean-up deletes anonymous users without a living session, in steps, and no other user")
     func sweep() async throws {
         let (folder, clock) = (StartingFolder(), StartingClock())
         let store = try SQLiteStore(path: folder.file("db"), options: SQLiteStore.Options(clock: clock.wall))
@@ -205,7 +205,7 @@ struct UsedTokenUpkeepTests {
 
 @Suite("Maintenance of wrong passwords that all nodes count")
 struct GuessUpkeepTests {
-    @Test("they are forgotten when the next one begins a new row by every node's clock")
+    @Test("wrong passwords are forgotten when the next one begins a new row by every node's clock")
     func sweep() async throws {
         let (folder, clock) = (StartingFolder(), StartingClock())
         let application = try await Application.open(folder.configuration, clock.surroundings())

@@ -21,7 +21,7 @@ struct StartingRootKeyFileTests {
         } catch { return error }
     }
 
-    @Test("what is made can be read, by its owner alone, and is not made twice")
+    @Test("a new key file can be read, by its owner alone, and is not made twice")
     func creation() throws {
         #expect(try file.load() == nil)
         let made = try file.create(random: .system)

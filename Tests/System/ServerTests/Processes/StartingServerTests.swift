@@ -26,7 +26,7 @@ struct StartingServerTests {
         } catch { return error }
     }
 
-    @Test("what the engine answers by itself has a request id too")
+    @Test("an answer of the engine itself has a request id too")
     func requestIDOfTheEngine() async throws {
         let server = SojournServer(folder.configuration, clock.surroundings())
         let address = try await server.start().addresses.public

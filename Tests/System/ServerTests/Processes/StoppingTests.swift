@@ -27,7 +27,7 @@ struct StoppingTests {
         return (server, try SocketAddress(String(url.dropFirst("http://".count))))
     }
 
-    /// A request whose content does not come to an end.
+    /// A request with content that does not come to an end.
     private func halfARequest(_ address: SocketAddress) throws -> ClientSocket {
         let socket = try ClientSocket(to: address, timeout: .seconds(60))
         try socket.send(
@@ -43,7 +43,7 @@ struct StoppingTests {
         }
     }
 
-    @Test("SIGTERM: nobody new is let in, what runs is finished and told that it was the last, the exit is 0")
+    @Test("SIGTERM refuses new connections, finishes requests under way as the last ones, and exits with 0")
     func finishesWhatRuns() async throws {
         let (server, address) = try await start(stopTimeout: 3600)
         let busy = try halfARequest(address)
@@ -59,7 +59,7 @@ struct StoppingTests {
         #expect(await server.result().status == 0)
     }
 
-    @Test("what is not finished at the deadline is cut, and the exit is 0 all the same")
+    @Test("a request that is not finished at the deadline is cut, and the exit is 0 all the same")
     func cutsAtTheDeadline() async throws {
         let (server, address) = try await start(stopTimeout: 1)
         let busy = try halfARequest(address)

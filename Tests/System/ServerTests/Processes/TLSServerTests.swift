@@ -104,7 +104,7 @@ struct TLSServerTests {
         await server.stop(deadline: .zero)
     }
 
-    @Test("whatever is wrong with the files is one line that names the key and the file, and no start")
+    @Test("a fault in the files is one line that names the key and the file, and no start")
     func refusals() async throws {
         let files = CertificateFolder()
         let (certificate, key) = (files.folder.file("c.pem"), files.folder.file("k.pem"))

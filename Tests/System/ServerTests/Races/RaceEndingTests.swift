@@ -123,7 +123,7 @@ struct RaceEndingTests {
         if !plan.isStrict { try #require(Set(grants.map(\.token)).count <= 1, "two children of one token") }
         var last = grants.last
         for grant in grants where grant.session.child > last?.session.child ?? 0 { last = grant }
-        // All of those who got the same tokens but one need not be asked.
+        // Of several calls that got the same tokens, one is asked.
         for grant in [subject.login] + grants.prefix(3) + grants.suffix(3) + [last].compactMap(\.self) {
             try #require(await stage.refusal(of: grant.accessToken) == .invalidToken(refusal))
             try #require(await stage.refresh(grant.token).failure == .refused(refusal))
@@ -144,7 +144,7 @@ final class RaceMoments: Sendable {
     func next() -> Int { count.add(1, ordering: .sequentiallyConsistent).newValue }
 }
 
-/// Whom a race is about.
+/// The session that a race is about.
 struct RaceSubject: Sendable {
     let user: User
     let login: TokenGrant
@@ -208,7 +208,7 @@ enum RaceEnding: CaseIterable, Sendable {
         case .disabled:
             try #require(devices == ["phone", "tablet"])
             _ = try await stage.administration.enable(.id(subject.user.id), includingOwnSwitch: false, by: .system)
-            // Nobody was logged out by it: the token stored last goes on.
+            // It has ended no session: the token stored last goes on.
             try #require(await stage.refresh((newest ?? subject.login).token).failure == nil)
         }
     }

@@ -31,7 +31,7 @@ struct RaceFixture: Sendable {
     let administration: Administration
     let clock = RaceClock()
 
-    /// Gives `body` a new stage with the client `mobile`; `edit` changes the options of its store.
+    /// Gives `body` a new server with the client `mobile`; `edit` changes the options of its store.
     static func with(
         _ edit: (inout SQLiteStore.Options) -> Void = { _ in }, _ body: (RaceFixture) async throws -> Void
     ) async throws {
@@ -74,12 +74,12 @@ struct RaceFixture: Sendable {
         }
     }
 
-    /// Every call of this stage over HTTP, without sockets.
+    /// Every call of this server over HTTP, without sockets.
     func endpoints(logger: Logger = .silent) -> Endpoints {
         Endpoints(context: context, metrics: MetricsRegistry(), logger: logger)
     }
 
-    /// Makes a user whose password is `password`.
+    /// Makes a user with the password `password`.
     func makeUser(_ username: String) async throws -> User {
         try await administration.createUser(
             username: username, password: Self.password, profile: User.Profile(), offlineSessionMax: nil, by: .system)

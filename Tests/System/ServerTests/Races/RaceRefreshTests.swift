@@ -36,7 +36,7 @@ struct RaceRefreshTests {
         }
     }
 
-    @Test("with strict rotation each gets a token of its own, the last one alone lives, and a dead one is reuse")
+    @Test("with strict rotation each refresh gets its own token, the last one lives, and a dead one is reuse")
     func strict() async throws {
         try await RaceFixture.with { stage in
             try await stage.rotateStrictly()
@@ -65,7 +65,7 @@ struct RaceRefreshTests {
         }
     }
 
-    @Test("with strict rotation and one Idempotency-Key, all get the same token")
+    @Test("with strict rotation and one Idempotency-Key, all refreshes get the same token")
     func strictWithKey() async throws {
         try await RaceFixture.with { stage in
             try await stage.rotateStrictly()

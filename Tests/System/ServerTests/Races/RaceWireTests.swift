@@ -12,7 +12,7 @@ import Testing
 /// The races again, fewer of them, through sockets, event loops and endpoints.
 @Suite("Races over HTTP", .timeLimit(.minutes(10)))
 struct RaceWireTests {
-    /// A server on free ports in a folder of its own, whose clock a test moves.
+    /// A server on free ports in a folder of its own, with a clock that a test moves.
     struct World: Sendable {
         let folder = StartingFolder()
         let clock = StartingClock()
@@ -93,7 +93,7 @@ struct RaceWireTests {
         (.post, "/revoke-all", "revoked_by_admin"), (.post, "/users/{user}/sessions", "replaced"),
     ]
 
-    @Test("what raced with an ending is good for nothing once it is acknowledged", arguments: endings.indices)
+    @Test("a token of a race with an ending is refused once the ending is acknowledged", arguments: endings.indices)
     func ending(_ index: Int) async throws {
         let (method, template, reason) = Self.endings[index]
         let world = try await World()

@@ -4,7 +4,7 @@ import Testing
 @testable import Server
 @testable import Federation
 
-/// Goal: the time that passes between two steps of a login lets nobody in.
+/// Goal: the time that passes between two steps of a login opens no way in.
 /// Method: as `RecheckTests`; the clock moves between the steps.
 @Suite("Logins by ID token, and the time", .timeLimit(.minutes(5))) struct IdentityTimeTests {
     @Test(

@@ -34,7 +34,7 @@ import Testing
             }
             stage.clock.advance(by: RecheckFixture.interval)
             try await die(stage)
-            // Nobody takes it on before the lease is over.
+            // No node takes it on before the lease is over.
             #expect(await stage.recheck(after: 59) == .idle)
             #expect(await stage.recheck(after: 1) == .answered(1))
             #expect(stage.provider.presented == ["T1", "T1"])
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("a node that was overtaken has no say", arguments: databases)
+    @Test("a node that was overtaken decides nothing", arguments: databases)
     func overtaken(_ database: RecheckDatabase) async throws {
         try await RecheckFixture.with(database) { stage in
             let grant = try await stage.logIn()
@@ -126,7 +126,7 @@ import Testing
         ("no ID token", { _, _ in RecheckProvider.json(#"{"access_token":"a"}"#) }),
     ]
 
-    @Test("whatever a provider does beside answering, it is an outage, and nobody is logged out", arguments: databases)
+    @Test("a provider that does anything but answer is an outage, and no session ends", arguments: databases)
     func hostileAnswers(_ database: RecheckDatabase) async throws {
         for (name, behaviour) in Self.hostile {
             try await RecheckFixture.with(database) { stage in
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test("a new token is kept though its answer does not show whose it is", arguments: databases)
+    @Test("a new token is kept though its answer does not name the user", arguments: databases)
     func unproven(_ database: RecheckDatabase) async throws {
         try await RecheckFixture.with(database) { stage in
             _ = try await stage.logIn()

@@ -37,7 +37,7 @@ struct RecheckFixture: Sendable {
     var services: Services { Services(context) }
     var administration: Administration { Administration(context) }
 
-    /// Gives `body` a new stage on that kind of database; `edit` changes how the provider is asked.
+    /// Gives `body` new nodes on that kind of database; `edit` changes how the provider is asked.
     static func with(
         _ database: RecheckDatabase, url: String? = nil, _ edit: (inout IdentityProvider.Recheck) -> Void = { _ in },
         _ body: (RecheckFixture) async throws -> Void

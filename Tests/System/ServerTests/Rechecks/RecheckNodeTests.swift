@@ -6,7 +6,7 @@ import Testing
 @testable import Federation
 
 /// Goal: a node that knows less than the others harms no session by what it does not know.
-/// Method: as `RecheckTests`; beside the nodes of the stage there is one with another clock, or other root keys.
+/// Method: as `RecheckTests`; beside the nodes of the fixture there is one with another clock, or other root keys.
 @Suite("Rechecks by a node that knows less", .timeLimit(.minutes(2))) struct RecheckNodeTests {
     private let terms = RecheckTerms(
         interval: .seconds(RecheckFixture.interval), outageBudget: .seconds(RecheckFixture.budget))

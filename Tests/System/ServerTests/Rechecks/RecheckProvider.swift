@@ -8,7 +8,7 @@ import Locks
 import Sessions
 @testable import Federation
 
-/// An identity provider on a real socket, whose token endpoint does what a test says.
+/// An identity provider on a real socket, with a token endpoint that does what a test says.
 final class RecheckProvider: Sendable {
     /// What the token endpoint is asked, as it came.
     struct Question: Sendable {
@@ -47,7 +47,7 @@ final class RecheckProvider: Sendable {
     /// Has the token endpoint do this from now on.
     func now(_ behaviour: @escaping Answer) { answer.withLock { $0 = behaviour } }
 
-    /// Whether nobody finds the token endpoint who has not found it before.
+    /// Whether the token endpoint is hidden from callers that have not found it before.
     func hideDocument(_ hides: Bool) { hidesDocument.withLock { $0 = hides } }
 
     private func serve(_ request: String) -> [HostileServer.Step] {

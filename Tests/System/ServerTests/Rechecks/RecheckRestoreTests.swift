@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import Federation
 
-/// Goal: a database that went back to an older state, and so has an older token than the provider, logs nobody out by that
+/// Goal: a database that went back to an older state, and so has an older token than the provider, ends no session by that
 /// (promise 3).
 /// Method: the provider changes its token with every answer, and says no to any but the last one; the answer that brought the last
 /// one is then lost as PostgreSQL is restored from a dump, from its own files, or by a standby that had not got everything.
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("what becomes due while a node is there is believed", arguments: databases)
+    @Test("a no about a session that became due while the node was there is believed", arguments: databases)
     func later(_ database: RecheckDatabase) async throws {
         try await RecheckFixture.with(database) { stage in
             let grant = try await stage.logIn()
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("a dump that is restored under a node that runs")
+    @Test("a no after a dump was restored under a running node is not believed")
     func dump() async throws {
         let server = try PostgresServer()
         try server.run("CREATE SCHEMA app")
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("a server that comes back with its files as they were before")
+    @Test("a no is not believed after a server came back with its files as they were before")
     func snapshot() async throws {
         let server = try PostgresServer()
         try server.run("CREATE SCHEMA app")
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("a standby that is promoted without the last answer")
+    @Test("a no is not believed after a standby was promoted without the last answer")
     func standby() async throws {
         let primary = try PostgresServer()
         try primary.run("CREATE SCHEMA app")

@@ -17,7 +17,7 @@ import Testing
 
 /// Goal: a whole server asks providers by itself: when a check is due, more and more seldom while there is no answer, and to the
 /// end of the last answer when it stops; and says over HTTP how it is.
-/// Method: a server on real sockets, whose clock the test moves; the test waits for what it has to see, and no longer than that.
+/// Method: a server on real sockets, with a clock that the test moves; the test waits for what it has to see, and no longer than that.
 @Suite("Rechecks of a whole server", .timeLimit(.minutes(5))) struct RecheckServerTests {
     static let interval: Int64 = 3600
     static let budget: Int64 = 7200
@@ -86,7 +86,7 @@ import Testing
         IdentityProviderCheck.findings(configuration, of: .unix(path: configuration.database.socketPath))
     }
 
-    @Test("asks when it is due, ever more seldom and one at a time while there is no answer, and heals")
+    @Test("the server asks when it is due, ever more seldom and one at a time during an outage, and heals")
     func outage() async throws {
         let provider = RecheckProvider(clock.wall)
         defer { provider.stop() }

@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import Federation
 
-/// Goal: a session whose provider is asked again goes on with the provider's yes, ends with its no, and neither an outage, nor a
+/// Goal: a session that is asked for at its provider goes on with the provider's yes, ends with its no, and neither an outage, nor a
 /// crash, nor a second node makes more of it.
 /// Method: a provider on a real socket, two nodes on a real database, a clock that the test moves; a node takes one round at a time.
 @Suite("Rechecks", .timeLimit(.minutes(5))) struct RecheckTests {
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "a no ends the session, for everybody and with its reason", arguments: databases,
+        "a no ends the session on every node, with its reason", arguments: databases,
         ["invalid_grant", "interaction_required", "login_required"])
     func rejected(_ database: RecheckDatabase, _ word: String) async throws {
         try await RecheckFixture.with(database) { stage in
@@ -60,7 +60,7 @@ import Testing
             #expect(revoked.map(\.sessionID) == [grant.session.id] && revoked[0].reason == "revoked_by_provider")
             let events = try await stage.store.events(after: 0, limit: 100, userID: nil, sessionID: grant.session.id)
             #expect(events.last?.event.kind == .sessionEnded && events.last?.event.actor == "provider:acme")
-            // Nobody is asked about the session that brought nothing to ask with.
+            // No provider is asked about the session that brought nothing to ask with.
             #expect(await stage.refresh(other).problem == nil)
             #expect(await stage.recheck() == .idle)
         }
@@ -90,7 +90,8 @@ import Testing
         }
     }
 
-    @Test("who waits for the provider's word does not wait for the time of the next try", arguments: databases)
+    @Test(
+        "a refresh that waits for the provider's word does not wait for the time of the next try", arguments: databases)
     func hastened(_ database: RecheckDatabase) async throws {
         try await RecheckFixture.with(database) { stage in
             let grant = try await stage.logIn()
@@ -103,7 +104,7 @@ import Testing
             var hastened = failed
             hastened.dueAt = stage.clock.wall.now
             #expect(try await stage.check(grant) == hastened)
-            // Nobody takes it from the node that asks, and nothing is written again.
+            // No node takes it from the one that asks, and nothing is written again.
             let taken = try await stage.services.providerChecks.claimDue(of: "acme", limit: 1)
             let leased = try await stage.check(grant)
             #expect(await stage.refresh(grant).problem == .identityProviderUnavailable)
@@ -114,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("who goes on by a key alone does not wait for it either", arguments: databases)
+    @Test("a session that goes on by a key alone does not wait for it either", arguments: databases)
     func hastenedByAKey(_ database: RecheckDatabase) async throws {
         try await RecheckFixture.with(database) { stage in
             let key = PhoneKey()
@@ -170,7 +171,9 @@ import Testing
         }
     }
 
-    @Test("who has ended otherwise is not asked about, and what was kept of it goes", arguments: databases)
+    @Test(
+        "a session that has ended otherwise is not asked about, and its provider token is deleted", arguments: databases
+    )
     func endedOtherwise(_ database: RecheckDatabase) async throws {
         try await RecheckFixture.with(database) { stage in
             let grant = try await stage.logIn()

@@ -6,7 +6,7 @@ import Testing
 @testable import Configuration
 @testable import Server
 
-/// What a database that was restored from a backup says to those who have followed the feed of the one before.
+/// What a database that was restored from a backup says to the followers of the feed of the one before.
 @Suite("The feed after a restore", .timeLimit(.minutes(3)))
 struct RestoreFeedTests {
     private let folder = StartingFolder()
@@ -30,7 +30,7 @@ struct RestoreFeedTests {
     }
 
     @Test(
-        "who was told what is undone begins anew, however the backup came back", arguments: [true, false],
+        "a follower that was told what is undone begins anew, however the backup came back", arguments: [true, false],
         [true, false])
     func undone(_ isCopied: Bool, _ outliveTheirSetting: Bool) async throws {
         if outliveTheirSetting {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Configuration
 
-/// Promise 3: nobody is logged out by a restore from a backup.
+/// Promise 3: a restore from a backup ends no session.
 @Suite("Restore: refreshes after it", .timeLimit(.minutes(5)))
 struct RestoreRefreshTests {
     private let folder = StartingFolder()
@@ -63,7 +63,7 @@ struct RestoreRefreshTests {
     }
 
     @Test("every device goes on with the newest token that it holds, however often it refreshed after the backup")
-    func nobodyIsLoggedOut() async throws {
+    func noSessionEnds() async throws {
         let stage = try await open()
         let user = try await createUser(stage)
         // Device n refreshes n times after the backup; before it, two times each.
@@ -98,7 +98,7 @@ struct RestoreRefreshTests {
     }
 
     @Test(
-        "nobody counts as rested for too long by a backup, by the settings or by a client's own, however old it is",
+        "no backup, however old, makes a session idle for too long, by the settings or by a client's own",
         arguments: [1, 13, 15, 170] as [Int64])
     func idle(days: Int64) async throws {
         let stage = try await open()
@@ -139,7 +139,7 @@ struct RestoreRefreshTests {
         await again.application.close()
     }
 
-    @Test("what was ended after the backup lives again, until it is ended again")
+    @Test("an ending after the backup is undone, until it is repeated")
     func endings() async throws {
         let stage = try await open()
         _ = try await createUser(stage)

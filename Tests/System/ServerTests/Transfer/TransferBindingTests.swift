@@ -16,7 +16,7 @@ struct TransferBindingTests {
 
     init() throws { transfer = try TransferTests() }
 
-    @Test("phones with keys, modes, APIs and identities go on on PostgreSQL and back, and nobody does without them")
+    @Test("phones with keys, modes, APIs and identities go on on PostgreSQL and back, and stay bound to them")
     func bindings() async throws {
         try await transfer.withRoute { first, postgres, last in
             var phones = try await BoundPhones("ada", at: first)

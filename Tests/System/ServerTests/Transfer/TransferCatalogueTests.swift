@@ -21,7 +21,7 @@ struct TransferCatalogueTests {
             + (accessToken.map { #","access_token_lifetime":\#($0)"# } ?? "") + "}"
     }
 
-    /// What is here before an import that changes it: a client whose access tokens live for two hours.
+    /// What is here before an import that changes it: a client with access tokens that live for two hours.
     private func fill(_ stage: TransferFixture, hasUser: Bool) async throws {
         _ = try await stage.administration.createClient(id: "here", by: .system) { client in
             client.accessTokenLifetime = .seconds(7200)

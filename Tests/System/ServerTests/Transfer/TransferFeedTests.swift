@@ -4,7 +4,7 @@ import Testing
 @testable import Transfer
 @testable import sojourn
 
-/// Who checks tokens by itself hears after a move of what has ended before it.
+/// A verifier of tokens hears after a move of what has ended before it.
 @Suite("Export and import: the feed of revocations", .timeLimit(.minutes(5)))
 struct TransferFeedTests {
     private let transfer: TransferTests
@@ -90,13 +90,13 @@ struct TransferFeedTests {
         }
     }
 
-    @Test("what ended before a move is in the feed after it, there and back, once and in order")
+    @Test("an ending before a move is in the feed after it, there and back, once and in order")
     func roundTrip() async throws {
         try await transfer.withRoute { first, postgres, last in
             try await fill(first)
             let all = try await snapshot(first)
             #expect(Set(all.map(\.kind)) == Set(Revocation.Kind.allCases))
-            // Of a block that is over nobody has to know who did not know of it.
+            // Of a block that is over a verifier that did not know it need not know.
             let ada = try await first.store.user(.username("ada"))?.id
             let told = all.filter { $0.userID != ada || $0.kind == .sessionEnded }
             #expect(told.count == all.count - 2)
@@ -106,14 +106,14 @@ struct TransferFeedTests {
             for (source, target) in [(first, postgres), (postgres, last)] {
                 try await transfer.move(from: source, to: target)
                 #expect(try await snapshot(target) == told)
-                // Where somebody was in the other database says nothing here.
+                // A cursor of the other database says nothing here.
                 let feed = RevocationFeed(source: target.store, clock: target.context.clock)
                 #expect(try await feed.page(after: place, limit: 9) == nil)
                 let (again, _) = try await target.load(transfer.folder)
                 #expect(try #require(again.counts[.revocation]) >= told.count && again.keptCount >= told.count)
                 #expect(try await snapshot(target) == told)
             }
-            // Those who follow there are told what ends there.
+            // Followers there are told what ends there.
             transfer.clock.advance(.seconds(60))
             let token = try await last.logIn("ada", device: "watch")
             let id = try await sessionID(token, at: last)
@@ -123,7 +123,7 @@ struct TransferFeedTests {
         }
     }
 
-    @Test("what has ended at the source since comes with the next export, behind what is there")
+    @Test("an ending at the source since comes with the next export, behind what is there")
     func incremental() async throws {
         try await transfer.withRoute { first, postgres, _ in
             _ = try await first.createUser("ada")
@@ -149,7 +149,7 @@ struct TransferFeedTests {
         }
     }
 
-    @Test("what does not matter any more stays behind")
+    @Test("feed items that no verifier needs any more stay behind")
     func past() async throws {
         try await transfer.withRoute { first, postgres, last in
             _ = try await first.createUser("ada")
@@ -163,7 +163,7 @@ struct TransferFeedTests {
         }
     }
 
-    @Test("until when tokens of a longer life are out comes along")
+    @Test("the export says until when tokens of a longer life are out")
     func earlierTokens() async throws {
         try await transfer.withRoute { first, postgres, last in
             _ = try await first.createUser("ada")
@@ -208,7 +208,7 @@ struct TransferFeedTests {
         }
     }
 
-    @Test("what a cut at the source ends here is told for what was issued here since")
+    @Test("a cut at the source covers the tokens that were issued here since")
     func cuts() async throws {
         try await transfer.withRoute { first, postgres, _ in
             for stage in [first, postgres] {
@@ -248,7 +248,7 @@ struct TransferFeedTests {
         }
     }
 
-    @Test("a revocation of nobody is told with its line")
+    @Test("a revocation without a user is refused with its line")
     func malformed() async throws {
         let at = #""at":1800000000,"until":1900000000"#
         transfer.folder.write(

@@ -45,7 +45,7 @@ struct TransferFixture: Sendable {
 
     struct Unusable: Error {}
 
-    /// Makes a user who can log in.
+    /// Makes a user with a password.
     func createUser(_ name: String) async throws -> User {
         try await administration.createUser(
             username: name, password: Self.password, profile: .init(email: "\(name)@example.org"),
@@ -100,7 +100,7 @@ struct TransferFixture: Sendable {
 extension TransferFixture {
     func user(_ name: String) async throws -> User? { try await store.user(.username(name)) }
 
-    /// The signing keys that events of that kind, by somebody else than an import, name.
+    /// The signing keys that events of that kind, by other actors than an import, name.
     func signingKeyEvents(_ kind: AuditEvent.Kind) async throws -> Set<String> {
         let events = try await store.events(after: 0, limit: 200, userID: nil, sessionID: nil).map(\.event)
         let keys = events.filter { $0.kind == kind && $0.actor != "admin:local" }.compactMap(\.reason)

@@ -122,7 +122,7 @@ struct TransferLoginTests {
         return grant.session.id
     }
 
-    @Test("what a phone has let in ends with the phone after the move, and its history moves as well")
+    @Test("a session that a phone has let in ends with the phone after the move, and its history moves as well")
     func bonds() async throws {
         try await transfer.withRoute { first, postgres, last in
             let user = try await first.createUser("anna")

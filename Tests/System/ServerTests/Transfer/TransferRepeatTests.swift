@@ -180,7 +180,7 @@ struct TransferRepeatTests {
         }
     }
 
-    @Test("what changes while an import runs is not turned back by it", arguments: changes)
+    @Test("a change while an import runs is not turned back by it", arguments: changes)
     func running(_ change: Change) async throws {
         try await transfer.withRoute { first, postgres, last in
             try await fill(first)
@@ -247,13 +247,13 @@ struct TransferRepeatTests {
                 let (tokens, refusedTokens) = try await target.load(transfer.folder, "tokens.jsonl")
                 #expect(refusedTokens.isEmpty && tokens.differingCount == 2)
                 #expect(try await target.store.foreignTokens(after: nil, limit: 9).count == 2)
-                // In an import that replaces there is nobody to give them to.
+                // In an import that replaces there is no user to give them to.
                 #expect(try await target.load(transfer.folder, "tokens.jsonl", replacing: true).refused.count == 2)
             }
         }
     }
 
-    @Test("who lost their logins, and a token that was used, at the source since are taken over; a new password is not")
+    @Test("logins disabled and tokens used at the source since are taken over; a new password is not")
     func stricter() async throws {
         try await transfer.withRoute { first, postgres, _ in
             try await fill(first)
@@ -308,7 +308,7 @@ struct TransferRepeatTests {
     }
 
     @Test(
-        "a token that waits for a user of the file reaches nobody else who has the name here",
+        "a token that waits for a user of the file does not reach another user of that name here",
         arguments: [
             Change(
                 "deleted, and the name was given anew",
@@ -346,7 +346,7 @@ struct TransferRepeatTests {
         }
     }
 
-    @Test("a token that waits for a user whose name somebody had before the first import is refused with the user")
+    @Test("a token that waits for a user with a name that was taken before the first import is refused with the user")
     func nameThatIsTaken() async throws {
         try await transfer.withStages(1) { stages in
             _ = try await stages[0].createUser("ada")
@@ -362,7 +362,7 @@ struct TransferRepeatTests {
     }
 
     @Test(
-        "an export between whose parts everything changes is none",
+        "an export is refused if everything changes between its parts",
         arguments: [
             Change("revoke all", { try await $0.administration.revokeAllSessions(by: .system) }, { _ in true }),
             Change("a client ends", { try await $0.administration.deleteClient("web", by: .system) }, { _ in true }),

@@ -57,7 +57,7 @@ struct TransferTests {
         export.split(separator: "\n").dropFirst().filter { !$0.contains("\"admin_key\"") }
     }
 
-    @Test("a database moves there and back with nobody logged out, and comes back the same")
+    @Test("a database moves there and back, no session ends, and it comes back the same")
     func roundTrip() async throws {
         try await withStages(3) { stages in
             let tokens = try await fill(stages[0])
@@ -79,7 +79,7 @@ struct TransferTests {
         }
     }
 
-    @Test("from SQLite to PostgreSQL and back nobody is logged out, and the file is the same")
+    @Test("a move from SQLite to PostgreSQL and back ends no session, and the file is the same")
     func throughPostgreSQL() async throws {
         try await withStages(2) { stages in
             var options = PostgresStore.Options(clock: clock.wall)
@@ -148,7 +148,7 @@ struct TransferTests {
         }
     }
 
-    @Test("what has gone further since is not turned back, and what changed at the source comes after")
+    @Test("a session that has gone further since is not turned back, and a change at the source comes after")
     func incremental() async throws {
         try await withStages(2) { stages in
             _ = try await stages[0].createUser("ada")
@@ -282,7 +282,7 @@ struct TransferRefusalTests {
     }
 
     @Test(
-        "what makes the rest useless stops the import",
+        "a fault that makes the rest useless stops the import",
         arguments: [
             (#"{"type":"header","format":"sojourn-export","version":2}"#, "up to 1"),
             (#"{"type":"header","format":"other","version":1}"#, "'other' is not a format"),
@@ -317,7 +317,7 @@ struct TransferRefusalTests {
         }
     }
 
-    @Test("the progress says how far it is, where that is known")
+    @Test("the progress names the part that is done, where the size is known")
     func progress() {
         #expect(
             ProgressBar.line(0.5, 300, "users", since: .seconds(3))

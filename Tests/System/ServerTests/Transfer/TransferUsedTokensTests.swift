@@ -40,7 +40,7 @@ struct TransferUsedTokensTests {
         }
     }
 
-    @Test("a used token that is none is told with its line")
+    @Test("a malformed used token is refused with its line")
     func wrongLine() async throws {
         let lines = try await TransferRefusalTests().refused(
             #"{"type":"used_token","sha256":"00","good_until":1}"#)

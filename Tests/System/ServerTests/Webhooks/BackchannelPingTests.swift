@@ -188,7 +188,7 @@ struct BackchannelPingTests {
         }
     }
 
-    @Test("what is collected, too old, or of a client without a receiver is told no more")
+    @Test("a login that is collected, too old, or of a client without a receiver is told no more")
     func ends() async throws {
         try await stage { stage, receiver in
             let collected = try await stage.request()

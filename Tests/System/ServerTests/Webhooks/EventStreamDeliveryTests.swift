@@ -196,7 +196,7 @@ struct EventStreamDeliveryTests {
         }
     }
 
-    @Test("what the trail forgets before it was taken counts as lost")
+    @Test("an event that the trail forgets before it was taken counts as lost")
     func lost() async throws {
         try await stage { stage, receiver in
             for device in ["a", "b"] { _ = try await stage.end(device) }

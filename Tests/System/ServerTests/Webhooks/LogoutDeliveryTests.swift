@@ -251,7 +251,7 @@ struct LogoutDeliveryTests {
         hanging.stop()
     }
 
-    @Test("what the trail forgets before it was taken counts as lost; what is young waits")
+    @Test("an end that the trail forgets before it was taken counts as lost; a young one waits")
     func lost() async throws {
         try await stage { stage, receiver in
             let other = try await stage.logIn("z", isOfPage: false)

@@ -11,7 +11,7 @@ import Testing
 @testable import Server
 @testable import sojourn
 
-/// Servers that are killed again and again while they tell two receivers what happens: whoever receives sees every event, and
+/// Servers that are killed again and again while they tell two receivers what happens: each receiver sees every event, and
 /// sees each for the first time in the order of the trail.
 @Suite("Webhooks: nodes that are killed", .timeLimit(.minutes(2)))
 struct WebhookCrashTests {
@@ -166,7 +166,7 @@ struct WebhookCrashTests {
         for receiver in stage.receivers.values { receiver.server.stop() }
     }
 
-    @Test("the only node, on SQLite: who opens the file goes on at once")
+    @Test("the only node, on SQLite: the process that opens the file goes on at once")
     func sqlite() async throws {
         try await run(Fixture(nodes: 1, database: "sqlite:db"), rounds: 8) {}
     }

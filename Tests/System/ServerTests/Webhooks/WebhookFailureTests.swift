@@ -10,7 +10,7 @@ import Testing
 @testable import Deliveries
 @testable import Server
 
-/// What becomes of events whose receiver is broken, hostile, or away for too long.
+/// What becomes of events for a receiver that is broken, hostile, or away for too long.
 @Suite("Webhook: receivers that fail", .timeLimit(.minutes(3)))
 struct WebhookFailureTests {
     private let folder = StartingFolder()
@@ -62,7 +62,7 @@ struct WebhookFailureTests {
         ("a head, and then nothing", [.say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), .hang]),
     ]
 
-    @Test("whatever is no whole answer of 2xx takes nothing, in bounded time", arguments: failures)
+    @Test("an answer that is not a whole 2xx takes no event, in bounded time", arguments: failures)
     private func failure(_ name: String, _ steps: [HostileServer.Step]) async throws {
         let receiver = HostileServer { _ in steps }
         try await stage(receiver) { application, webhook in
@@ -79,7 +79,7 @@ struct WebhookFailureTests {
     }
 
     @Test(
-        "who asks for more time gets it, up to the longest delay; who asks for less does not",
+        "a receiver that asks for more time gets it, up to the longest delay; one that asks for less does not",
         arguments: [
             ("7", 7), ("0", 4), ("299", 299), ("86400", 300), ("18446744073709551615", 300), ("-5", 4), ("soon", 4),
             ("Fri, 31 Dec 2100 23:59:59 GMT", 4),
@@ -93,7 +93,7 @@ struct WebhookFailureTests {
         }
     }
 
-    @Test("the cursor moves after the answer and not before; what is taken by another node meanwhile stays taken")
+    @Test("the cursor moves after the answer and not before; an event that another node took meanwhile stays taken")
     func order() async throws {
         let (hold, asked) = (HostileServer.Signal(), Locked(0))
         let receiver = HostileServer { _ in
@@ -121,7 +121,7 @@ struct WebhookFailureTests {
     }
 
     @Test(
-        "what the trail forgets before it was taken is counted once, by the node that deletes it, and only what was wanted"
+        "an event that the trail forgets untaken is counted once, by the node that deletes it, and only if it was wanted"
     )
     func lost() async throws {
         let receiver = HostileServer { _ in [Self.answer(500)] }

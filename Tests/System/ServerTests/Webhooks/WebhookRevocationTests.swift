@@ -11,7 +11,7 @@ import Testing
 @testable import Server
 @testable import sojourn
 
-/// Who follows a webhook that names no events needs no feed: the same endings come, with the same instants, for the same tokens.
+/// A receiver of a webhook that names no events needs no feed: the same endings come, with the same instants, for the same tokens.
 @Suite("Webhooks: what the feed of revocations has", .timeLimit(.minutes(2)))
 struct WebhookRevocationTests {
     /// What a test works with.
@@ -146,13 +146,13 @@ struct WebhookRevocationTests {
         }
     }
 
-    @Test("what an import ends comes, once")
+    @Test("an ending by an import comes once")
     func imported() async throws {
         try await check { world in
             var (ada, bob) = (try await world.makeUser("ada"), try await world.makeUser("bob"))
             let replaced = try await world.openSession(of: ada)
             var ended = try await world.openSession(of: bob)
-            // It ended before anybody listened here.
+            // It ended before a receiver listened here.
             ended.end(.loggedOut, at: clock.wall.now + .seconds(-90))
             let newer = Session(
                 id: Identifier(random: .system), userID: ada.id, clientID: Client.mobileID, device: replaced.device,

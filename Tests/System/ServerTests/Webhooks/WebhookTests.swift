@@ -77,7 +77,7 @@ struct WebhookTests {
 
     private func drain(_ webhook: Delivery) async { while await webhook.step(failures: 0) == .again {} }
 
-    @Test("events come in order, signed, with whom to write to and which device; a new one is told from a known one")
+    @Test("events come in order, signed, with address and device; a new device is told from a known one")
     func delivery() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
         let receiver = StatusReceiver(204)
@@ -116,7 +116,7 @@ struct WebhookTests {
         await application.close()
     }
 
-    @Test("a token that has left its device is told by default: which device, from where, when")
+    @Test("a token that has left its device is told by default, with the device, the address and the time")
     func misuse() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
         let receiver = StatusReceiver(204)
@@ -149,7 +149,7 @@ struct WebhookTests {
         await application.close()
     }
 
-    @Test("of an address that changes the old one is told as well, be it gone; and of each whether it was verified")
+    @Test("a change of an address is told to the old one as well, and says of each whether it was verified")
     func addresses() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
         let receiver = StatusReceiver(204)
@@ -185,7 +185,7 @@ struct WebhookTests {
         await application.close()
     }
 
-    @Test("a mail about a login reaches who had the address then, and not who changed it since")
+    @Test("a mail about a login reaches the address that the user had then, and not one of later")
     func addressAtTheEvent() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
         let receiver = StatusReceiver(204)
@@ -240,7 +240,7 @@ struct WebhookTests {
         await application.close()
     }
 
-    @Test("what is not taken comes again, slower and slower, before anything else; and after a restart too")
+    @Test("an event that is not taken comes again, ever more slowly, before any other, and after a restart too")
     func retries() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
         let receiver = StatusReceiver(204)
@@ -278,7 +278,7 @@ struct WebhookTests {
         await application.close()
     }
 
-    @Test("one that does not answer delays no other, and each has its own place, lease and numbers")
+    @Test("a receiver that does not answer delays no other, and each has its own cursor, lease and numbers")
     func several() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
         let (broken, sound) = (StatusReceiver(204), StatusReceiver(204))
@@ -303,7 +303,7 @@ struct WebhookTests {
         await application.close()
     }
 
-    @Test("how far a webhook was is forgotten a week after the last node has let go of it, and only if nobody knows it")
+    @Test("the cursor of a webhook is forgotten a week after the last node that knew it has let go of it")
     func forgotten() async throws {
         let application = try await Application.open(folder.configuration, clock.surroundings())
         let store = application.context.store

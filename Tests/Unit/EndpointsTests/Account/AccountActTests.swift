@@ -56,7 +56,7 @@ struct AccountActTests {
         AccountPage(await account.browser.get(try #require(answer.field("Location"), "\(answer.text)")))
     }
 
-    @Test("What is old for an act leads to the login page, and the act is done right after it", arguments: 0..<4)
+    @Test("An act that needs a newer login leads to the login page, and is done right after it", arguments: 0..<4)
     func oldLogin(_ number: Int) async throws {
         let sample = Self.recent[number]
         try await withForm(sample, age: 300) { account, answer in
@@ -82,7 +82,7 @@ struct AccountActTests {
         }
     }
 
-    @Test("What was sent from a session that is over is done after the login of the same user", arguments: 0..<3)
+    @Test("An act that was sent from a session that is over is done after the login of the same user", arguments: 0..<3)
     func endedSession(_ number: Int) async throws {
         let sample = number < 2 ? Self.recent[number] : Self.end
         try await withForm(sample, age: 1800) { account, answer in

@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func nobodySeesTheEventsOfOthers() async throws {
+    @Test func noUserSeesTheEventsOfOthers() async throws {
         try await EndpointsFixture.with { stage in
             for number in 0..<5 { _ = try await stage.logIn(device: "phone-\(number)") }
             _ = await stage.admin(.post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)

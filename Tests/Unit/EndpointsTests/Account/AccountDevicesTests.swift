@@ -96,7 +96,7 @@ import Testing
     }
 
     /// Another user's session looks like one that is not there.
-    @Test func nobodyElsesSessionIsEnded() async throws {
+    @Test func noOtherUsersSessionIsEnded() async throws {
         try await EndpointsFixture.with { stage in
             let anna = try await stage.logIn()
             _ = await stage.admin(.post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
@@ -135,7 +135,7 @@ import Testing
             #expect(after.answer.status == 200 && after.text.contains("You are signed out"))
             #expect(account.browser.cookies[AccountPages.cookie] == nil)
             #expect(await stage.refresh(phone.refresh).string("reason") == "revoked_by_user")
-            // The cookie opens nothing, whoever has kept it.
+            // The cookie opens nothing, wherever it was kept.
             let thief = Browser(stage)
             thief.plant(AccountPages.cookie, cookie)
             #expect(await thief.get("/account").status == 303)

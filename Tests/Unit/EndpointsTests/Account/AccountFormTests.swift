@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// A link of somebody else does not make a page say what has not happened.
+    /// A link of a stranger does not make a page say what has not happened.
     @Test func onlyThePagesOwnRedirectsMakeItSpeak() async throws {
         try await EndpointsFixture.with { stage in
             let account = AccountPages(stage)

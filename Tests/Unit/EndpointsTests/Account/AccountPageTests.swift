@@ -5,7 +5,7 @@ import Testing
 
 @testable import Endpoints
 
-/// Who sees the account pages: the user of the browser's session, after the login page.
+/// The account pages show the user of the browser's session, after the login page.
 @Suite struct AccountPageTests {
     private static let pages = ["/account", "/account/security", "/account/activity"]
 

@@ -89,7 +89,7 @@ import WebAuthnFixture
         }
     }
 
-    /// A user who has paused all logins, from the phone or long ago, gets in by the password, to the switch alone.
+    /// A user with all logins paused, from the phone or long ago, gets in by the password, to the switch alone.
     @Test func aPausedUserResumesInAnotherBrowser() async throws {
         try await EndpointsFixture.with { stage in
             let phone = try await stage.logIn()
@@ -204,7 +204,7 @@ import WebAuthnFixture
         }
     }
 
-    @Test func nobodyElsesPasskeyIsTouched() async throws {
+    @Test func noOtherUsersPasskeyIsTouched() async throws {
         try await EndpointsFixture.withPasskeys { stage in
             let phone = try await stage.logIn()
             let authenticator = try await stage.passkey(of: phone, name: "Anna's")

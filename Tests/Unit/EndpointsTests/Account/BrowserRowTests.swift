@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "what asks for more keeps a session of its own",
+        "a login with stronger demands keeps a session of its own",
         arguments: [
             ["prompt": "none", "scope": "openid email read account"],
             ["prompt": "none", "scope": "openid offline_access"],

@@ -76,7 +76,7 @@ struct KeptBrowserTests {
         }
     }
 
-    @Test("A login with the phone lets it go on")
+    @Test("A login with the phone lets the kept session go on")
     func phone() async throws {
         try await PhonePageFixture.with(PhoneBrowserTests.shared) { waiting, phone in
             let browser = Browser(waiting.stage)

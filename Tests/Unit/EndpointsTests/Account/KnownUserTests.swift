@@ -32,7 +32,7 @@ struct KnownUserTests {
         }
     }
 
-    @Test("Nothing is known without a session, of another client, with another hint, or where a client keeps none")
+    @Test("The page knows no user without a session, of another client or hint, or where a client keeps none")
     func unknown() async throws {
         for session in ["client", "none"] {
             try await PageLoginFixture.with(#","browser_session":"\#(session)""#) { login in

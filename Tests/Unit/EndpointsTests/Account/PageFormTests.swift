@@ -4,7 +4,7 @@ import Testing
 
 @testable import Endpoints
 
-/// Forms of pages that are open to everybody, in a browser that keeps no cookie.
+/// Forms of pages that are open to every visitor, in a browser that keeps no cookie.
 struct PageFormTests {
     /// A browser without cookies: each request is that of a new one.
     private struct Cookieless {
@@ -24,7 +24,7 @@ struct PageFormTests {
     }
 
     @Test(
-        "A browser that keeps no cookies is asked to press once more, and then told why",
+        "A browser that keeps no cookies is asked to press once more, and then told the reason",
         arguments: ["/login/password", "/login/phone", "/login/app", "/reset", "/not-me"])
     func blockedCookies(_ path: String) async throws {
         try await PhonePageFixture.with(PhoneBrowserTests.shared) { waiting, phone in

@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    /// Whose password it is to be shows in the transaction alone.
+    /// The transaction alone shows to which user the password is to belong.
     @Test func theUsernameIsNoPassword() async throws {
         try await EndpointsFixture.with { stage in
             let name = "bernadette.long"

@@ -146,7 +146,7 @@ import Testing
             #expect(revoked.integer("revoked") == 2)
             #expect(await stage.refresh(first.refresh).string("reason") == "revoked_by_admin")
 
-            // An end that the clock brought shows without anybody asking.
+            // An end by the clock shows without a request for the session.
             let idle = try await stage.logIn()
             stage.moveClock(to: 300 + 14 * EndpointsFixture.day)
             let ended = await stage.admin(.get, "/admin/v1/sessions/\(idle.sessionID)")
@@ -251,7 +251,7 @@ import Testing
         }
     }
 
-    @Test func theTrailTellsWhoDidWhatToWhom() async throws {
+    @Test func theTrailNamesActorActAndUser() async throws {
         try await EndpointsFixture.with { stage in
             let tokens = try await stage.logIn()
             _ = await stage.admin(.post, "/admin/v1/users/username:anna/disable", #"{"reason":"lost"}"#)

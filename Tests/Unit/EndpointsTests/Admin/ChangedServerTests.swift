@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func anotherAddress_logsNobodyOut_whoKeepsOneString() async throws {
+    @Test func anotherAddress_endsNoSession_ofAClientThatKeepsOneString() async throws {
         try await EndpointsFixture.with { stage in
             _ = try await stage.makeClient(#"{"client_id":"one","token_style":"single"}"#)
             let (kept, ended) = (
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// The key that signed it is withdrawn, or younger than a backup that was restored. The refresh token within stands for itself.
-    @Test func aKeyThatIsGone_logsNobodyOut_whoKeepsOneString() async throws {
+    @Test func aKeyThatIsGone_endsNoSession_ofAClientThatKeepsOneString() async throws {
         try await EndpointsFixture.with { stage in
             _ = try await stage.makeClient(#"{"client_id":"one","token_style":"single"}"#)
             let (kept, ended, revoked) = (
@@ -57,7 +57,7 @@ import Testing
                 try await stage.logIn(device: "b", client: "one").access,
                 try await stage.logIn(device: "c", client: "one").access
             )
-            // Whom the server could ask for the key's word is not believed without it.
+            // A client that could be asked for the key's word is not believed without it.
             let unsigned = kept.split(separator: ".").dropLast().joined(separator: ".") + ".AAAA"
             #expect(await stage.refresh(unsigned, more: "&client_id=one").string("reason") == "malformed")
             let key = try #require(stage.context.signingKeys.all.first { $0.algorithm == "ES256" }?.id)

@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func forwardAuthenticationIgnoresTheConditionsOfSomebodyElsesRequest() async throws {
+    @Test func forwardAuthenticationIgnoresTheConditionsOfTheOriginalRequest() async throws {
         try await EndpointsFixture.with { stage in
             let tokens = try await stage.logIn()
             for path in ["/v1/verify", "/v1/verify/a/b"] {

@@ -20,7 +20,7 @@ import Testing
         return ids
     }
 
-    @Test("a preview counts what the change then ends, for everyone, for a client and for a user, and changes nothing")
+    @Test("a preview counts what the change then ends, for all users, for a client and for a user, and changes nothing")
     func counts() async throws {
         let idle = #"{"offline_session_idle":345600,"rotation_interval":60}"#
         let cases: [(Method, String, String, Int64)] = [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Endpoints
 
-/// Where a user is reached changes only while the user is there (ASVS 5 7.5.1): whoever has a token alone could else have the next
+/// Where a user is reached changes only while the user is there (ASVS 5 7.5.1): a thief of a token could else have the next
 /// reset of the password, and the warnings, sent to themselves.
 @Suite struct ProfileChangeTests {
     enum Proof { case none, finger, strangersFinger, password, wrongPassword }
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// Who has found out the old password races with who replaces it, and loses.
+    /// A change with the old password races with one that replaces it, and loses.
     @Test func aPasswordThatIsReplacedWhileItIsHashedShowsNothing() async throws {
         try await EndpointsFixture.with { stage in
             let hash = try HeldHash()
@@ -114,8 +114,8 @@ import Testing
         }
     }
 
-    /// Who comes from a provider has no password, and may have no key: a new login will do.
-    @Test func whoHasNoPasswordLogsInAgain() async throws {
+    /// A user from a provider has no password, and may have no key: a new login will do.
+    @Test func aUserWithoutAPasswordLogsInAgain() async throws {
         try await ProviderFixture.with { world in
             let stage = world.stage
             let old = try Tokens(try await world.logIn(#"{"sub":"u1","jti":"1"}"#))

@@ -60,7 +60,7 @@ struct BackchannelErrorTests {
         }
     }
 
-    @Test("What is voluntary, unknown or too long is bounded, and no error")
+    @Test("An optional parameter that is unknown or too long is bounded, and no error")
     func voluntary() async throws {
         try await Login.with { stage, basic, _ in
             for (form, seconds) in [

@@ -103,7 +103,7 @@ struct BackchannelTests {
         }
     }
 
-    @Test("The result: pending, too fast, denied, wrong number, too late, another client")
+    @Test("The poll answers pending, too fast, denied, wrong number, too late, another client")
     func results() async throws {
         try await Login.with { stage, basic, phone in
             let denied = try await Login(stage, basic)
@@ -223,7 +223,7 @@ struct BackchannelTests {
         }
     }
 
-    @Test("Its secret is none of the device grant, and the other way round")
+    @Test("The secret of a backend's login is none of the device grant, and the other way round")
     func secrets() async throws {
         try await Login.with { stage, basic, phone in
             try await DeviceLogin.makeClient(stage)

@@ -43,7 +43,7 @@ import Testing
             let answer = await phone.setMode(to, more)
             #expect(answer.status == status, "\(answer.text)")
             if status == 200 { #expect(answer.string("authentication_mode") == to) }
-            // Whatever it came to, nobody is logged out.
+            // Whatever it came to, no session has ended.
             let session = await stage.admin(.get, "/admin/v1/sessions/\(phone.tokens.sessionID)")
             #expect(session.string("authentication_mode") == (status == 200 ? to : from.rawValue))
             #expect(session.string("ended_reason") == nil)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func aKeyCanBeRegisteredLater_byWhoHoldsItAndIsThere() async throws {
+    @Test func aKeyCanBeRegisteredLater_byAPresentHolder() async throws {
         try await EndpointsFixture.with { stage in
             let phone = try await GuardedPhone(stage, .no, ageMax: 600)
             stage.moveClock(to: 1000)

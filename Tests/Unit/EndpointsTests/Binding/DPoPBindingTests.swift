@@ -52,13 +52,13 @@ import Testing
                     #expect(answer.bool("reauthenticate") == false)
                 }
             }
-            // Nobody else has ended it, and nobody else can log it out by this call; of `/oauth/revoke` below.
+            // No other call has ended it, and none can log it out without the key; of `/oauth/revoke` below.
             let stolen = #"{"refresh_token":"\#(bound.refresh)"}"#
             #expect(await stage.call(.post, "/v1/logout", stolen).status == 401)
             let others = ProvingDevice().proof(stage, .post, "/v1/logout")
             #expect(await stage.call(.post, "/v1/logout", stolen, fields: ["DPoP": others]).status == 401)
             #expect(await stage.refresh(bound.refresh, by: device).status == 200)
-            // An unbound session stays unbound: else whoever copies its token could take it away.
+            // An unbound session stays unbound: else a thief with a copy of its token could take it away.
             let proven = await stage.refresh(free.refresh, by: ProvingDevice())
             #expect(proven.string("token_type") == "Bearer")
             #expect(await stage.refresh(free.refresh).status == 200)
@@ -68,8 +68,8 @@ import Testing
         }
     }
 
-    /// RFC 7009: every API sees access tokens, and must not be able to log out whom they are of. The refresh token is a secret of
-    /// the device, and clients that nobody here wrote send no proof with it.
+    /// RFC 7009: every API sees access tokens, and must not be able to end their sessions. The refresh token is a secret of
+    /// the device, and clients of other authors send no proof with it.
     @Test(arguments: ["separate", "single"]) func anAccessTokenAloneEndsNoBoundSession(_ style: String) async throws {
         try await EndpointsFixture.with { stage in
             _ = try await stage.makeClient(#"{"client_id":"app","token_style":"\#(style)"}"#)
@@ -109,7 +109,7 @@ import Testing
     }
 
     /// A client that proves itself needs no other proof, and what is bound to nothing ends as it did.
-    @Test func whoProvesToBeTheClientEndsItsSessionsByEitherToken() async throws {
+    @Test func aProvenClientEndsItsSessionsByEitherToken() async throws {
         try await EndpointsFixture.with { stage in
             let secret = try await stage.makeClient(
                 #"{"client_id":"own","token_endpoint_auth_method":"client_secret_basic","grant_types":["password","refresh_token"]}"#
@@ -182,7 +182,7 @@ import Testing
             #expect(await mint(#","dpop_jkt":"short""#).status == 400)
             let minted = await mint(#","dpop_jkt":"\#(device.thumbprint)""#)
             #expect(await stage.refresh(minted.string("refresh_token") ?? "", by: device).status == 200)
-            // Nobody is logged out by a setting.
+            // A setting ends no session.
             #expect(free.sessionID != minted.string("session_id"))
             let basic = "api:\(secret ?? "")"
             let grant = "grant_type=client_credentials"

@@ -3,9 +3,9 @@ import HTTP
 import Sessions
 import Testing
 
-/// RFC 9449 section 8: what a nonce of the server is like. Who gets one, and when, is in `RFC9449Tests`.
+/// RFC 9449 section 8: what a nonce of the server is like. `RFC9449Tests` has the rules when a client gets one.
 @Suite struct DPoPNonceTests {
-    /// Section 8: unpredictable, for who does not know the root key. Section 8.1: of NQCHAR.
+    /// Section 8: unpredictable without the root key. Section 8.1: of NQCHAR.
     @Test func aNonceIsOfItsServerAndItsTime() async throws {
         var seen: Set<String> = []
         for _ in 1...2 {

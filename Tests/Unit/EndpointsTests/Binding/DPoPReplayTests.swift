@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// Everything that somebody can send who has no account, or has copied tokens and not their key: good proofs, dated ahead as
+    /// Everything that a stranger without an account, or with copied tokens and not their key, can send: good proofs, dated ahead as
     /// far as may be, many more than are remembered.
     @Test func aStrangerTakesNoMemory() async throws {
         try await EndpointsFixture.with(proofs: DPoPPolicy(memory: 8)) { stage in
@@ -115,7 +115,7 @@ import Testing
                         #expect(!answer.text.contains("dpop"), "\(use): \(answer.text)")
                     }
                 }
-                // Who has a session without a key shows nothing by a proof.
+                // A session without a key shows nothing by a proof.
                 let own = ProvingDevice().proof(stage, .post, "/oauth/token") {
                     $0.claims["iat"] = "\(EndpointsFixture.start + ahead)"
                 }
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// A proof with a nonce is good for as long as that, and its clock, which nobody has looked at, gives it no second life.
+    /// A proof with a nonce is good for as long as that, and its clock, which the server ignores, gives it no second life.
     @Test(arguments: [DPoPPolicy.NonceRequirement.off, .required], [245, 100, 0, -3600] as [Int64])
     func aProofWithANonceIsTakenOnce(_ demand: DPoPPolicy.NonceRequirement, _ ahead: Int64) async throws {
         try await EndpointsFixture.with(proofs: DPoPPolicy(nonce: demand)) { stage in
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    /// Phones that use more proofs than are remembered: whoever comes with a new nonce is served, and nothing passes twice.
+    /// Phones that use more proofs than are remembered: a proof with a new nonce is served, and nothing passes twice.
     @Test(arguments: [true, false]) func theMemoryHasABound(_ hasNonce: Bool) async throws {
         // `ReplayCacheTests` shows the bound over a longer time, without requests.
         let memory = Lane.rounds(push: 16, full: 64)
@@ -182,7 +182,7 @@ enum ProofUse: CaseIterable {
 
 }
 
-/// anna's phone, whose session is bound to its key, and can be resumed by another one; and the same without the keys.
+/// anna's phone with a session that is bound to its key, and can be resumed by another one; and the same without the keys.
 struct BoundPhone: Sendable {
     let stage: EndpointsFixture
     private(set) var key = ProvingDevice()
@@ -224,7 +224,7 @@ struct BoundPhone: Sendable {
         }
     }
 
-    /// Somebody with copies of the tokens, or those, and no key or password.
+    /// A thief with copies of the tokens, or those, and no key or password.
     func stranger(access: String? = nil, refresh: String? = nil, own: String? = nil) -> BoundPhone {
         var stranger = self
         (stranger.key, stranger.deviceKey) = (ProvingDevice(), ProvingDevice(.eddsa))

@@ -165,7 +165,7 @@ import Testing
             let resumed = await resume(stage, assertion(stage, device, tokens))
             #expect(resumed.status == 200)
             #expect(!resumed.names.contains("refresh_token"))
-            // Without a key nobody could go on: such a login is refused.
+            // Without a key such a session could not go on, so the login is refused.
             #expect(
                 await stage.call(.post, "/v1/login", EndpointsFixture.loginBody()).string("code")
                     == "unauthorized_client")
@@ -198,8 +198,8 @@ import Testing
         }
     }
 
-    /// RFC 6749 section 5.2: a client that has to prove itself, or that nobody knows, is the reason itself.
-    @Test(arguments: ["backend", "nobody"]) func whoOnlyNamesAClientThatMustProveItselfIsNone(_ client: String)
+    /// RFC 6749 section 5.2: a client that has to prove itself, or that the server does not know, is the reason itself.
+    @Test(arguments: ["backend", "nobody"]) func theNameOfAClientAloneIsNoProof(_ client: String)
         async throws
     {
         try await EndpointsFixture.with { stage in

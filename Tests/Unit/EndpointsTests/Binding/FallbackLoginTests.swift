@@ -17,7 +17,7 @@ import Testing
                 + #""session_id":"\#(sessionID)"\#(more)}"#, fields: fields)
     }
 
-    /// A phone in the mode `BIOMETRIC` whose presence key has signed.
+    /// A phone in the mode `BIOMETRIC`, after a signature of its presence key.
     private func phone(_ stage: EndpointsFixture) async throws -> GuardedPhone {
         let phone = try await GuardedPhone(stage, .biometric, ageMax: 600)
         #expect(await phone.show(#"{"user_assertion":"\#(phone.touch())"}"#).status == 200)

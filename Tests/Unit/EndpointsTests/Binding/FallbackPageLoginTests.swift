@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("the answer to a lost exchange comes again, until something has come of it", arguments: [false, true])
+    @Test("the answer to a lost exchange comes again, until its session was used", arguments: [false, true])
     func aLostAnswerComesAgain(isRefreshed: Bool) async throws {
         try await PageLoginFixture.with { hosted in
             let app = try await GuardedApp(hosted)
@@ -134,7 +134,8 @@ import Testing
         case device, presenceKey, scope, ended
     }
 
-    @Test("what is not the same begins anew", arguments: Other.allCases)
+    @Test(
+        "a login with another device, key or scope, or after the end, begins a new session", arguments: Other.allCases)
     func whatIsNotTheSameBeginsAnew(_ other: Other) async throws {
         try await PageLoginFixture.with { hosted in
             let app = try await GuardedApp(hosted)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Endpoints
 
-/// Forward authentication with proofs of possession: for which request a proof must have been made, and who may say so.
+/// Forward authentication with proofs of possession: for which request a proof must have been made, and which proxy may name it.
 @Suite struct ForwardedProofTests {
     private static let target = "https://api.example/orders"
     private static let said: [(name: StaticString, value: String)] = [
@@ -23,7 +23,7 @@ import Testing
             token = try await stage.logIn(device).access
         }
 
-        /// The status of the answer to whoever asks with those fields and a proof for `target`.
+        /// The status of the answer to a call with those fields and a proof for `target`.
         func ask(
             _ fields: [(name: StaticString, value: String)] = ForwardedProofTests.said, at path: String = "/v1/verify",
             by asking: HTTP.Method = .get, proof method: HTTP.Method = .post,
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func nobodyButATrustedProxySaysWhichRequestItIs() async throws {
+    @Test func onlyATrustedProxySaysWhichRequestItIs() async throws {
         try await Self.with { world in
             #expect(await world.ask(isProxy: false) == 401)
             // Nor is the proof for the question itself then enough.
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    /// RFC 9449 sections 6.1 and 7.2: a bound token is no bearer token, whoever asks about whatever.
+    /// RFC 9449 sections 6.1 and 7.2: a bound token is no bearer token, for any caller and any question.
     @Test func aBoundTokenIsNoBearerToken() async throws {
         try await Self.with { world in
             for path in ["/v1/verify", "/v1/verify/orders"] {

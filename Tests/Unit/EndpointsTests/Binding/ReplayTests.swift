@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func anAssertionOfAClientShowsWhoAsksOnce_atWhateverNode() async throws {
+    @Test func anAssertionOfAClientCountsOnce_atAnyNode() async throws {
         try await Assertions.with { world in
             let other = Assertions(stage: try await world.stage.anotherNode(), key: world.key)
             for (number, (first, second)) in [(world, other), (other, world)].enumerated() {

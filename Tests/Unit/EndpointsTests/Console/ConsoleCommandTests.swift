@@ -291,7 +291,7 @@ import Testing
         }
     }
 
-    @Test("what was typed stays in a refused form, and beside its commands")
+    @Test("a refused form keeps its typed values, and shows its commands")
     func nothingTypedIsLost() async throws {
         try await ConsoleBrowser.with { browser, stage in
             let path = "/console/users/" + (try await stage.logIn().userID)

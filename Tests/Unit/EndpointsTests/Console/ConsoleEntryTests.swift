@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func whoLeavesIsOut() async throws {
+    @Test func aLogoutEndsTheConsoleSession() async throws {
         try await EndpointsFixture.with { stage in
             let browser = ConsoleBrowser(stage)
             try await browser.enter()

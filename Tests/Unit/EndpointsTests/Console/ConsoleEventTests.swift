@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("the filter takes what a column shows")
+    @Test("the filter takes every value that a column shows")
     func whatAColumnShowsIsTaken() async throws {
         try await ConsoleBrowser.with { browser, stage in
             _ = try await stage.logIn(device: "tablet-9")

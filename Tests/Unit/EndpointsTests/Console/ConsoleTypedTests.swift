@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("what a key may not do, and what the server cannot do now, is said beside what was typed")
+    @Test("a refusal of the key or of the server stands beside the typed values")
     func anErrorKeepsTheForm() async throws {
         try await ConsoleBrowser.with { browser, stage in
             let path = "/console/users/" + (try await stage.logIn().userID)

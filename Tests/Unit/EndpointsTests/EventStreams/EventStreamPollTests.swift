@@ -15,7 +15,7 @@ struct EventStreamPollTests {
 
         var all: [Duration] { state.withLock { $0.pauses } }
 
-        /// A service whose polls wait in this time. `deed` happens in each pause, with its number.
+        /// A service with polls that wait in this time. `deed` happens in each pause, with its number.
         func service(
             of receiver: EventStreamFixture, over store: (any Store)? = nil,
             _ deed: @escaping @Sendable (Int) async -> Void = { _ in }
@@ -74,7 +74,7 @@ struct EventStreamPollTests {
         }
     }
 
-    @Test("A poll that waits reads no event twice, and writes its place at its begin and its end only")
+    @Test("A poll that waits reads no event twice, and writes its cursor at its begin and its end only")
     func cost() async throws {
         try await EventStreamFixture.with { receiver in
             _ = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])

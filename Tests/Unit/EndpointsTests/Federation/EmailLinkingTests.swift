@@ -6,7 +6,7 @@ import Testing
 
 @testable import Endpoints
 
-/// Who is linked by an address that was verified, and how it comes to be.
+/// Which users an address that was verified links, and how it comes to be.
 @Suite struct EmailLinkingTests {
     private static func with(_ body: (ProviderFixture) async throws -> Void) async throws {
         try await ProviderFixture.with(twice: true, { $0.linksByProvenEmail = true }, body)
@@ -20,7 +20,7 @@ import Testing
         await stage.admin(.get, "/admin/v1/users/\(user)").bool("email_verified")
     }
 
-    /// From the admin who verifies an address to the person who has it later.
+    /// From the admin's verification of an address to its next owner.
     @Test func aVerifiedAddress_linksOnce_untilItsUserGivesItUp() async throws {
         try await Self.with { world in
             let stage = world.stage
@@ -48,12 +48,12 @@ import Testing
             let next = try await world.present(
                 world.provider.token(Self.proving("anna@example.org", sub: "u2")), provider: "acme-2")
             #expect(try Tokens(next).userID != anna.userID)
-            // And who was linked stays so.
+            // A user that was linked stays so.
             #expect(try Tokens(try await world.logIn(#"{"jti":"9"}"#)).userID == anna.userID)
         }
     }
 
-    /// Nobody can lie in wait for a stranger's first login.
+    /// No account can lie in wait for a stranger's first login.
     @Test func usersCannotVerifyTheirAddress() async throws {
         try await Self.with { world in
             let eve = try await world.stage.logIn()
@@ -85,12 +85,12 @@ import Testing
                 let made = try Tokens(try await world.logIn(claims))
                 #expect(await Self.isVerified(made.userID, world.stage) == isVerified, "\(claims)")
             }
-            // The same person at another provider, and somebody else at the same one.
+            // The same person at another provider, and another person at the same one.
             let ada = await world.stage.admin(.get, "/admin/v1/users/username:ada@example.org").string("user_id")
             let proof = try world.provider.token(Self.proving("ada@example.org", sub: "7"))
             #expect(try Tokens(await world.present(proof, provider: "acme-2")).userID == ada)
             #expect(try Tokens(try await world.logIn(Self.proving("ada@example.org", sub: "8"))).userID != ada)
-            // A provider that may not link by addresses verifies none, and links nobody.
+            // A provider that may not link by addresses verifies none, and links no user.
             for email in ["ada@example.org", "dora@example.org"] {
                 let token = try world.other.token(Self.proving(email, sub: email))
                 let made = try Tokens(await world.present(token, provider: "globex"))
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func aUserWhoIsDisabled_isMeantAllTheSame() async throws {
+    @Test func aDisabledUser_isMeantAllTheSame() async throws {
         try await Self.with { world in
             let body = #"{"username":"anna2","email":"a2@example.org","email_verified":true}"#
             #expect(await world.stage.admin(.post, "/admin/v1/users", body).status == 201)

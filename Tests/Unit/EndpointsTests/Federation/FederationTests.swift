@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// A username that is somebody's, or somebody else's address, is not given away.
+    /// A username that another user has, or that is another user's address, is not given away.
     @Test(arguments: [
         ("anna", #"{"nick":"anna"}"#), ("ANNA", #"{"nick":"ANNA"}"#),
         ("eve@example.org", #"{"nick":"eve@example.org"}"#),
@@ -110,14 +110,14 @@ import Testing
                 #expect(try Tokens(answer).userID != made, "\(denied)")
             }
             #expect(try Tokens(try await world.logIn(Self.profile)).userID == made)
-            // Now the user has an identity: whoever proves the same address elsewhere is somebody else.
+            // Now the user has an identity: a proof of the same address elsewhere is another user's.
             let second = try await world.logIn(Self.profile.replacing("u1", with: "u2"))
             #expect(try Tokens(second).userID != made)
         }
     }
 
     /// A profile's address proves nothing: users write it themselves.
-    @Test func addressInAProfile_linksNobody() async throws {
+    @Test func addressInAProfile_linksNoUser() async throws {
         try await ProviderFixture.with({ $0.linksByProvenEmail = true }) { world in
             let anna = try await world.stage.logIn()
             let answer = try await world.logIn(#"{"email":"anna@example.org","email_verified":true}"#)
@@ -136,7 +136,7 @@ import Testing
             #expect(list.items.map { $0.string("subject") } == ["u1"])
             let anna = try await stage.logIn()
             #expect(try Tokens(try await world.logIn()).userID == anna.userID)
-            // Somebody else's.
+            // Another user's.
             _ = await stage.admin(.post, "/admin/v1/users", #"{"username":"ben"}"#)
             let taken = await stage.admin(.put, "/admin/v1/users/username:ben/identities", body)
             #expect(taken.status == 409)

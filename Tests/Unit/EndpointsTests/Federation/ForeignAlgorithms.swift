@@ -21,7 +21,7 @@ struct ForeignAlgorithm: Sendable, CustomTestStringConvertible {
 
     static let issuer = "https://rsa.example"
 
-    /// Of `issuer`, for `app`, made at the start of each stage.
+    /// Of `issuer`, for `app`, made at the start of each server.
     private static let payload =
         "eyJpc3MiOiJodHRwczovL3JzYS5leGFtcGxlIiwiYXVkIjoiYXBwIiwic3ViIjoidTEiLCJpYXQiOjE4MDAwMDAwMDAsImV4cCI6MTgwMDAwMDMwMH0"
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Endpoints
 
-/// ID tokens, and keys, that somebody made in the hope of being believed, at both limited that take them.
+/// ID tokens, and keys, that an attacker made in the hope of being believed, at both calls that take them.
 @Suite struct HostileIDTokenTests {
     private static let exchange = "urn:ietf:params:oauth:grant-type:token-exchange"
     private static let good = #"{"alg":"ES256","kid":"k1"}"#
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    /// Keys that nobody can use are passed over, as RFC 7517 section 5 says; a set of more than 64, or nested deep, is refused.
+    /// Keys of no use are passed over, as RFC 7517 section 5 says; a set of more than 64, or nested deep, is refused.
     @Test(arguments: [
         (#"{"kty":"oct","kid":"r1","k":"AAAA"}"#, 200),
         (#"{"kty":"EC","kid":"r1","crv":"P-256","x":"AA","y":"AA"}"#, 200),

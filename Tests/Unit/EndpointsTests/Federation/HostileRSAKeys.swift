@@ -17,7 +17,7 @@ struct HostileRSA: Sendable {
 
     static let issuer = "https://rsa.example"
 
-    /// `{"alg":"RS256","kid":"r1"}` and the claims of an ID token of `issuer` for `app`, made at the start of each stage.
+    /// `{"alg":"RS256","kid":"r1"}` and the claims of an ID token of `issuer` for `app`, made at the start of each server.
     private static let signingInput =
         "eyJhbGciOiJSUzI1NiIsImtpZCI6InIxIn0.eyJpc3MiOiJodHRwczovL3JzYS5leGFtcGxlIiwiYXVkIjoiYXBwIiwic3ViIjoidTEiLCJpYXQiOjE4MDAwMDAwMDAsImV4cCI6MTgwMDAwMDMwMH0"
 

@@ -202,7 +202,7 @@ import Testing
                 claims: try world.provider.claims(), typ: "JWT", key: world.other.key, kid: world.other.kid)
             #expect(await world.present(forged).text.contains("signature"))
             #expect(await world.present(forged, provider: "globex").text.contains("issuer"))
-            // And under its right name it is somebody else than the subject of the same name here.
+            // And under its right name it is another user than the subject of the same name here.
             let here = try Tokens(try await world.logIn())
             let there = try Tokens(try await world.present(world.other.token(), provider: "globex"))
             #expect(here.userID != there.userID)

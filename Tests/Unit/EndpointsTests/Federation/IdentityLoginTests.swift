@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// And the token is not lost to whoever tries again with a proof.
+    /// And the token is not lost for the next try with a proof.
     @Test(arguments: Way.allCases) private func aClientThatMustProve_isRefusedWithoutAProof(_ way: Way) async throws {
         try await Self.with(client: #","dpop":"required""#) { world in
             let token = try world.provider.token()
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// Whoever is told to try again can: the app has no other token.
+    /// The next try that the answer asks for is possible: the app has no other token.
     @Test(arguments: Way.allCases) private func aLoginThatFailed_doesNotUseTheTokenUp(_ way: Way) async throws {
         try await Self.with { world in
             _ = try await world.logIn(#"{"sub":"somebody"}"#)
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    /// U+212A is canonically equivalent to K, and U+037E to a semicolon: Swift takes the texts for the same, nobody else does.
+    /// U+212A is canonically equivalent to K, and U+037E to a semicolon: only Swift takes the texts for the same.
     @Test(arguments: [
         (#"{"aud":"\u212A"}"#, false), (#"{"aud":"K"}"#, true), (#"{"aud":["K","x"],"azp":"\u212A"}"#, false),
         (#"{"aud":"K","nonce":"\u212A"}"#, false), (#"{"aud":"K","nonce":"K"}"#, true),

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func whoeverCannotSwitchEndsNothing() async throws {
+    @Test func aRefusedSwitchEndsNothing() async throws {
         try await ProviderFixture.with { world in
             let tokens = try Tokens(await world.logIn())
             let user = "/admin/v1/users/\(tokens.userID)/identities?provider=acme&subject=u1"

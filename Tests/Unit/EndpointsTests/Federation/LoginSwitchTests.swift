@@ -5,7 +5,7 @@ import Testing
 
 @testable import Endpoints
 
-/// The user's own switch for logins, of those who have no password: nobody locks themselves out by it.
+/// The user's own switch for logins, without a password: no user is locked out by it.
 @Suite struct LoginSwitchTests {
     private static let path = "/v1/me/login-settings"
     private static let off = #"{"logins_disabled":true}"#
@@ -25,7 +25,7 @@ import Testing
             #expect(stopped.status == 401)
             let token = try world.provider.token(#"{"jti":"2"}"#)
             #expect(await world.present(token).string("code") == "login_disabled_by_user")
-            // Whose login was refused has not used up the token.
+            // A refused login has not used up the token.
             let on = await turnOn(world, token)
             #expect(on.status == 200 && on.bool("logins_disabled") == false, "\(on.text)")
             #expect(await stage.refresh(tokens.refresh).status == 200)
@@ -36,12 +36,12 @@ import Testing
         }
     }
 
-    @Test func anIDTokenSwitchesOnlyWhoItIsAbout() async throws {
+    @Test func anIDTokenSwitchesOnlyItsOwnUser() async throws {
         try await ProviderFixture.with { world in
             let stage = world.stage
             var tokens = try Tokens(await world.logIn())
             let users = await stage.admin(.get, "/admin/v1/users").items.count
-            // It makes nobody.
+            // It makes no user.
             let stranger = await turnOn(world, try world.provider.token(#"{"sub":"u2"}"#))
             #expect(stranger.status == 404, "\(stranger.text)")
             #expect(await stage.admin(.get, "/admin/v1/users").items.count == users)
@@ -66,7 +66,7 @@ import Testing
     enum Kind: CaseIterable { case identity, identityOfNobody, nothing, password }
 
     @Test(arguments: Kind.allCases)
-    func whoCouldNotComeBackIsNotLockedOut(_ kind: Kind) async throws {
+    func aUserWithoutAWayBackIsNotLockedOut(_ kind: Kind) async throws {
         try await ProviderFixture.with { world in
             let stage = world.stage
             let password = kind == .password ? #","password":"correct horse""# : ""

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func whoseBiometryIsGoneIsNotStuck() async throws {
+    @Test func aUserWithoutBiometryIsNotStuck() async throws {
         try await ProviderFixture.with { world in
             let stage = world.stage
             #expect(

@@ -3,7 +3,7 @@ import SQLiteStore
 import Sessions
 import Testing
 
-/// A token exchange names no provider: of several entries of one issuer it is the one for whose apps the token is.
+/// A token exchange names no provider: of several entries of one issuer it is the one with the apps that the token is for.
 @Suite struct ProviderChoiceTests {
     private static let grant = "urn:ietf:params:oauth:grant-type:token-exchange"
 

@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func whatIsOldOrForAnother_makesNobodyFetch() async throws {
+    @Test func anOldTokenOrOneForAnother_fetchesNoKeys() async throws {
         try await ProviderFixture.with { world in
             for claims in [#"{"iss":"x"}"#, #"{"aud":"x"}"#, #"{"exp":1}"#, #"{"iat":1}"#, #"{"nonce":"n"}"#] {
                 try await world.expect(401, claims)
@@ -201,7 +201,7 @@ extension ProviderFixture {
         #expect(answer.status == status, "\(answer.text)")
     }
 
-    /// By a token of a key that nobody has.
+    /// By a token of an unknown key.
     fileprivate func logIn(unknown number: Int) async throws -> Answer {
         await present(try provider.token(kid: "no-\(number)"))
     }

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func whereNobodyIsAskedAgain_itIsNotKept() async throws {
+    @Test func withoutRechecks_itIsNotKept() async throws {
         try await ProviderFixture.with { world in
             let answer = try await world.logIn(more: #","provider_refresh_token":"theirs-1""#)
             let id = try #require(answer.string("session_id").flatMap { Identifier<Session>($0) })

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Endpoints
 
-/// What an admin says of a user, for everybody who reads access tokens.
+/// What an admin says of a user, for every reader of access tokens.
 @Suite struct UserClaimsTests {
     private func claims(_ token: String) throws -> [String: JSONValue] {
         try #require(try JWT.parse(token).unverifiedClaims)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Endpoints
 
-/// `acr_values`, `max_age` and `prompt`: how, how lately and as whom the user has to log in.
+/// `acr_values`, `max_age` and `prompt`: how, how lately and under which name the user has to log in.
 @Suite struct AuthenticationContextTests {
     private static let methods = #"["password","passkey"]"#
     private static let mine = #","browser_session":"client""#
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("what no login of the client can meet is refused, also when the request is pushed")
+    @Test("a demand that no login of the client can meet is refused, also when the request is pushed")
     func anUnmetDemandIsRefused() async throws {
         try await PageLoginFixture.with(#","login_methods":["password"]"#) { login in
             for values in ["phr", "presence", "id_token phr", "urn:gold phr"] {

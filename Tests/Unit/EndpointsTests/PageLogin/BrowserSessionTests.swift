@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// Seed 003: whoever opens the app after a logout is asked, and no browser has to be opened for the logout.
+    /// Seed 003: after a logout the app asks for a login, and no browser has to be opened for the logout.
     @Test(arguments: ["/v1/logout", "/oauth/revoke", "admin"])
     func theLogoutOfTheAppEndsIt(_ way: String) async throws {
         try await PageLoginFixture.with(Self.mine) { login in

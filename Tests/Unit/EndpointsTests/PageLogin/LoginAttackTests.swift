@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test("login CSRF: a page that a stranger has opened logs nobody in")
+    @Test("login CSRF: a page of a stranger starts no session")
     func loginCSRF() async throws {
         try await PageLoginFixture.with(Self.mine) { login in
             let (mallory, victim) = (Browser(login.stage), Browser(login.stage))
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test("session fixation: cookies that a stranger has planted become nobody else's session")
+    @Test("session fixation: cookies of a stranger become no other user's session")
     func sessionFixation() async throws {
         try await PageLoginFixture.with(Self.mine) { login in
             _ = await login.stage.admin(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Endpoints
 
-/// The login page: what it shows, what it stores, and who can send its form.
+/// The login page: what it shows, what it stores, and which browsers can send its form.
 @Suite struct LoginPageTests {
     private static let flow = "__Host-sojourn-flow"
 

@@ -76,7 +76,7 @@ import WebAuthnFixture
         }
     }
 
-    @Test("without it the app gets its code, and the browser is not asked again") func notNow() async throws {
+    @Test("without the passkey the app gets its code, and the browser is not asked again") func notNow() async throws {
         try await Self.with("client") { login, browser, phone in
             let offer = try await Self.logIn(login, browser)
             let taken = try await Self.take(offer, in: browser)
@@ -112,7 +112,7 @@ import WebAuthnFixture
         }
     }
 
-    @Test("what is wrong with the passkey is said, and the login goes on", arguments: ["x", "{}", #"{"id":"AQ"}"#])
+    @Test("a fault of the passkey is said, and the login goes on", arguments: ["x", "{}", #"{"id":"AQ"}"#])
     func wrong(_ text: String) async throws {
         try await Self.with { login, browser, phone in
             let offer = try await Self.logIn(login, browser)

@@ -10,7 +10,7 @@ import WebAuthnFixture
 
 /// The login by a passkey on the login page.
 @Suite struct PasskeyOnPageTests {
-    /// A client whose page takes passkeys, and a passkey of anna.
+    /// A client with a page that takes passkeys, and a passkey of anna.
     struct Scene {
         let login: PageLoginFixture
         let browser: Browser
@@ -60,7 +60,7 @@ import WebAuthnFixture
         }
     }
 
-    @Test func thePasskeyGetsACodeWhoseIDTokenSaysHow() async throws {
+    @Test func thePasskeyGetsACodeAndItsIDTokenSaysHow() async throws {
         for backedUp in [false, true] {
             try await Self.with(backedUp: backedUp) { scene in
                 let code = try #require(Redirect(try await scene.logIn())["code"])

@@ -57,7 +57,7 @@ struct PhoneOnPageTests {
         }
     }
 
-    @Test("Without the flow cookie nothing of a login is seen: the page leads to the login page, the rest is not there")
+    @Test("Without the flow cookie the page shows nothing of a login and leads to the login page")
     func otherBrowser() async throws {
         try await PhonePageFixture.with { waiting, _ in
             let other = Browser(waiting.stage)
@@ -90,7 +90,7 @@ struct PhoneOnPageTests {
         }
     }
 
-    @Test("A wrong number ends the login for everybody, and the page offers a new code")
+    @Test("A wrong number ends the login for all, and the page offers a new code")
     func wrongNumber() async throws {
         try await PhonePageFixture.with { waiting, phone in
             _ = await waiting.claim(try await waiting.code(), phone)
@@ -120,7 +120,7 @@ struct PhoneOnPageTests {
         }
     }
 
-    @Test("A form of another site, a stale token, and a finish before the approval let nobody in") func forms()
+    @Test("A form of another site, a stale token, and a finish before the approval start no session") func forms()
         async throws
     {
         try await PhonePageFixture.with { waiting, phone in
@@ -197,7 +197,7 @@ struct PhoneLinkTests {
     }
 
     @Test(
-        "A link that was sent to somebody else signs nobody in: neither the browser that waits, nor that of the other")
+        "A link that was sent to another person starts no session, in the browser that waits or in the other")
     func sentLink() async throws {
         try await PhonePageFixture.with { waiting, victim in
             let path = try await returnPath(waiting, victim)

@@ -13,7 +13,7 @@ import Testing
 
 /// The login at an identity provider, to which the login page leads, with a provider that does what a test wants.
 @Suite struct ProviderOnPageTests {
-    /// A client whose page leads to the provider `acme`.
+    /// A client with a page that leads to the provider `acme`.
     struct Scene {
         let login: PageLoginFixture
         let provider: FakeProvider
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(
-        "a hostile answer logs nobody in, and the page says so",
+        "a hostile answer starts no session, and the page says so",
         arguments: [
             #"{"nonce":"other"}"#, #"{"nonce":null}"#, #"{"iss":"https://evil.example"}"#, #"{"aud":"app"}"#,
             #"{"exp":1}"#, #"{"auth_time":1}"#, #"{"sub":null}"#,
@@ -214,7 +214,7 @@ import Testing
                 #expect(try Page(answer).providerPath != nil)
             }
             #expect(scene.tokenRequests.isEmpty)
-            // Anybody can make such an answer up, so that it writes nothing.
+            // A stranger can make such an answer up, so that it writes nothing.
             #expect(await scene.events("login_failed").isEmpty)
             // A provider that is away.
             scene.provider.change { $0.tokens = [.say("")] }
@@ -248,7 +248,7 @@ import Testing
             #expect(await scene.events("login_failed") == ["id_token_provider_did_not_ask"])
             let fresh = try Redirect(try await scene.logIn(#"{"auth_time":\#(start - 60)}"#))
             #expect(fresh["code"] != nil)
-            // Without the claim nobody knows: the trail says so.
+            // Without the claim the method is unknown: the trail says so.
             let silent = try Redirect(try await scene.logIn(#"{"auth_time":null,"jti":"2"}"#))
             #expect(silent["code"] != nil)
             #expect(await scene.events("login_approved").last == "provider:acme no_auth_time")

@@ -142,7 +142,7 @@ import WebAuthnFixture
         }
     }
 
-    @Test("the signature of a key that everybody knows opens nothing") func knownKey() async throws {
+    @Test("the signature of a public test key opens nothing") func knownKey() async throws {
         try await EndpointsFixture.withPasskeys { stage in
             // The stand-in for unknown passkeys has the private key 1; an assertion with it is as unknown as any.
             var forger = SoftAuthenticator(credentialID: [3], userHandle: [1])
@@ -208,7 +208,7 @@ import WebAuthnFixture
         }
     }
 
-    @Test("a counter that does not grow and a flipped eligibility are recorded, and lock nobody out") func oddities()
+    @Test("a counter that does not grow and a flipped eligibility are recorded, and refuse no login") func oddities()
         async throws
     {
         try await EndpointsFixture.withPasskeys { stage in
@@ -229,7 +229,7 @@ import WebAuthnFixture
         }
     }
 
-    @Test("a removed passkey logs nobody in; its sessions go on") func removed() async throws {
+    @Test("a removed passkey starts no session; its sessions go on") func removed() async throws {
         try await EndpointsFixture.withPasskeys { stage in
             let authenticator = try await stage.passkey(of: try await stage.logIn())
             let login = try Tokens(try await stage.logIn(by: authenticator))

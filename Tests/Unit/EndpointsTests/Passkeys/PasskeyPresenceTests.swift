@@ -55,7 +55,7 @@ import WebAuthnFixture
                 let answer = await Self.show(stage, authenticator.assert(challenge), tokens.access)
                 #expect(answer.status == 400, "\(answer.text)")
             }
-            // The challenge of a presence logs nobody in.
+            // The challenge of a presence begins no session.
             let challenge = try await Self.challenge(stage, tokens.access)
             #expect(try await stage.logIn(authenticator.assert(challenge)).status == 400)
             var stranger = authenticator

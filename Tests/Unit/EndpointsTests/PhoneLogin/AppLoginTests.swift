@@ -19,7 +19,7 @@ struct AppLoginTests {
             "/oauth/token", "grant_type=\(DeviceLogin.grant)&client_id=tv&device_code=\(nonce)&device_id=web-1")
     }
 
-    @Test("It goes straight to the second factor, and the nonce opens a session once")
+    @Test("An AppLogin goes straight to the second factor, and its nonce opens a session once")
     func wholeWay() async throws {
         try await DeviceLogin.with { stage, phone in
             let opened = await stage.call(.post, "/v1/me/app-login", #"{"client_id":"tv"}"#, bearer: phone.access)

@@ -130,7 +130,7 @@ struct BondTests {
         }
     }
 
-    @Test("A phone that pings keeps the desktop; a silent one loses it, for those who only check signatures too")
+    @Test("A phone that pings keeps the desktop; a silent one loses it, also for APIs that only check signatures")
     func pings() async throws {
         try await DeviceLogin.with { stage, phone in
             let (login, tokens) = try await DeviceLogin.complete(stage, phone, "&ping_seconds=300")
@@ -170,7 +170,7 @@ struct BondTests {
         }
     }
 
-    @Test("A user whose logins are off: the desktop is refused as the phone is, and both go on afterwards")
+    @Test("Disabled logins refuse the desktop as the phone, and both go on afterwards")
     func disabled() async throws {
         try await DeviceLogin.with { stage, phone in
             let (_, tokens) = try await DeviceLogin.complete(stage, phone)
@@ -183,7 +183,7 @@ struct BondTests {
         }
     }
 
-    @Test("A deleted user: the history says so, of all logins and of no other user's")
+    @Test("The deletion of a user ends all its logins as deleted, and no other user's")
     func deleted() async throws {
         try await DeviceLogin.with { stage, phone in
             let (living, tokens) = try await DeviceLogin.complete(stage, phone, device: "tv-1")

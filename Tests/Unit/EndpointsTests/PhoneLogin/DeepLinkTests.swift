@@ -84,7 +84,7 @@ struct DeepLinkTests {
         }
     }
 
-    @Test("a link that was sent to another person lets neither of them in")
+    @Test("a link that was sent to another person lets neither browser in")
     func sentLink() async throws {
         try await Self.with { stage, victim in
             let login = try await DeviceLogin(stage, "&redirect_uri=\(Self.back)")

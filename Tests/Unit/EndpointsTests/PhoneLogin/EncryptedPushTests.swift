@@ -115,7 +115,7 @@ struct EncryptedPushTests {
         #"{"encryption_key":{"kty":"EC","crv":"P-256","x":"\#(String(repeating: "A", count: 42) + "E")","y":"\#(String(repeating: "A", count: 42) + "E")"}}"#,
     ]
 
-    @Test("what is no key for encryption is refused, and changes nothing", arguments: wrongKeys)
+    @Test("a malformed encryption key is refused, and changes nothing", arguments: wrongKeys)
     func wrongKey(json: String) async throws {
         try await DeviceLogin.with { stage, phone in
             let key = PushKey()
@@ -163,7 +163,7 @@ struct EncryptedPushTests {
         }
     }
 
-    @Test("a message and all around it fits into 4 KiB, whatever the names are as long as")
+    @Test("a message and all around it fits into 4 KiB, however long the names are")
     func size() async throws {
         try await DeviceLogin.with { stage, _ in
             let device = String(repeating: "d", count: Device.idLengthMax)

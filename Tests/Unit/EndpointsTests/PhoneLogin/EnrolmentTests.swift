@@ -226,7 +226,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("The user refuses; the admin takes an invitation back; revoke-all takes all")
+    @Test("A refusal by the user, by the admin or by revoke-all ends an invitation")
     func refusals() async throws {
         try await EndpointsFixture.with { stage in
             let phone = try await InvitedPhone(stage, await stage.admin(.post, "/admin/v1/invitations", "{}"))

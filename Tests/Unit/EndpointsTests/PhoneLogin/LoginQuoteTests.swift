@@ -4,7 +4,7 @@ import Testing
 
 @testable import Endpoints
 
-/// What a client says to the user on the phone. A public client proves nothing, so that anyone can have written it.
+/// What a client says to the user on the phone. A public client proves nothing, so that any stranger can have written it.
 struct LoginQuoteTests {
     private static func encoded(_ text: String) -> String {
         text.utf8.map { "%" + (String($0, radix: 16).count == 1 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -57,7 +57,7 @@ struct PhoneLoginTests {
         }
     }
 
-    @Test("A wrong number ends the login for everybody")
+    @Test("A wrong number ends the login for every phone")
     func wrongNumber() async throws {
         try await DeviceLogin.with { stage, phone in
             let login = try await DeviceLogin(stage)
@@ -87,7 +87,7 @@ struct PhoneLoginTests {
         }
     }
 
-    @Test("Nobody acts in time: the login is over, whoever looks first")
+    @Test("A login that gets no answer in time ends at the next look")
     func timeOut() async throws {
         try await DeviceLogin.with { stage, phone in
             let login = try await DeviceLogin(stage)
@@ -101,7 +101,7 @@ struct PhoneLoginTests {
         }
     }
 
-    @Test("The device does not come in time: the session is not given out later")
+    @Test("A login that the device does not collect in time gives out no session later")
     func notCollected() async throws {
         try await DeviceLogin.with { stage, phone in
             let login = try await DeviceLogin(stage)

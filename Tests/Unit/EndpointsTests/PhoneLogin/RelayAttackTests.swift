@@ -76,7 +76,7 @@ struct RelayAttackTests {
         }
     }
 
-    @Test("what the victim has approved is given to the browser that asked, with its cookie, and to no other one")
+    @Test("an approved login is given to the browser that asked, with its cookie, and to no other one")
     func wrongBrowser() async throws {
         try await PhonePageFixture.with { waiting, victim in
             try await waiting.approveByScan(victim)

@@ -21,7 +21,7 @@ struct RelayRuleTests {
         }
     }
 
-    @Test("R2: nobody can make a code, and none is good for another way than its own")
+    @Test("R2: no client can make a code, and no code is good for another way than its own")
     func pictureIsSigned() async throws {
         try await DeviceLogin.with { stage, phone in
             let login = try await DeviceLogin(stage)
@@ -236,7 +236,7 @@ struct RelayRuleTests {
         }
     }
 
-    @Test("R11: two phones with one code: nobody gets in, and the trail says so")
+    @Test("R11: two phones with one code are both refused, and the trail says so")
     func contested() async throws {
         try await DeviceLogin.with { stage, phone in
             let login = try await DeviceLogin(stage)

@@ -93,7 +93,7 @@ struct TestLoginTests {
         }
     }
 
-    @Test("the clock moves forward, and time does what it does")
+    @Test("the test clock moves forward, and logins time out by it")
     func clock() async throws {
         try await Self.with { stage, phone in
             let made = await stage.admin(
@@ -115,7 +115,7 @@ struct TestLoginTests {
         }
     }
 
-    @Test("what no login ever is, is refused, and so is a phone that is not there")
+    @Test("a state that no login ever has is refused, and so is an unknown phone")
     func refused() async throws {
         try await Self.with { stage, phone in
             let session = #""phone_session_id":"\#(phone.sessionID)""#

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Endpoints
 
-/// One confidential client logs in many people from one address: those who mistype keep out none of the others.
+/// One confidential client logs in many users from one address: wrong passwords of some keep out none of the others.
 @Suite struct BackendRateLimitTests {
     private static let client = """
         {"client_id":"backend","token_endpoint_auth_method":"client_secret_basic","grant_types":["password","refresh_token",
@@ -51,8 +51,8 @@ import Testing
         }
     }
 
-    /// Whoever only names a client, or has the wrong secret, is at the address where they are.
-    @Test func whoHasNotProvedToBeTheClientIsHeldToTheAddress() async throws {
+    /// A call that only names a client, or has the wrong secret, counts at its address.
+    @Test func aCallWithoutProofOfTheClientCountsAtTheAddress() async throws {
         try await Self.with { limited, backend in
             for _ in 1...3 {
                 let guess = await Self.logIn(limited, "anna", basic: "backend:wrong")

@@ -37,7 +37,7 @@ import Testing
             #"{"username":"anna","password":"\#(EndpointsFixture.password)","device":{"id":"tablet-\#(number)"}}"#)
     }
 
-    /// Who logs in on and on, rightly or not, stops nobody who is signed in.
+    /// Endless logins, rightly or not, stop no user that is signed in.
     @Test(arguments: SessionCall.allCases)
     func aFloodOfLoginsKeepsNoSessionFromItsPassword(_ call: SessionCall) async throws {
         try await EndpointsFixture.with { stage in
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// Nor does a user who sends the right password again and again keep the others from theirs.
+    /// A user that sends the right password again and again does not keep the others from theirs either.
     @Test func oneUserFillsNoRoomOfTheOthers() async throws {
         try await EndpointsFixture.with { stage in
             let hash = try HeldHash(width: 1, pendingMax: 8)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Endpoints
 
-/// Limits for each client: for who calls in its name without being it, and for what it asks for itself.
+/// Limits for each client: for calls in its name by strangers, and for its own calls.
 @Suite struct ClientRateLimitTests {
     private static func limits(_ set: (inout RateLimits) -> Void) -> RateLimits {
         var limits = RateLimits()
@@ -36,7 +36,7 @@ import Testing
         return (client, "grant_type=refresh_token&refresh_token=\(token)")
     }
 
-    /// Whoever knows the id of a client can call in its name: that must cost neither it nor its sessions anything.
+    /// The id of a client is enough to call in its name: such calls must cost neither it nor its sessions anything.
     @Test func guessesMeetALimitThatTheClientItselfNeverMeets() async throws {
         try await EndpointsFixture.with { stage in
             let limited = RateLimitFixture(stage, Self.limits { $0.refusedTokensPerClient = 2 })
@@ -110,7 +110,7 @@ import Testing
         try await EndpointsFixture.with { stage in
             let limited = RateLimitFixture(stage, Self.limits { $0.clientTokensPerClient = 3 })
             let (client, refresh) = try await Self.givenSession(limited, stage)
-            // Who only names it takes none.
+            // A call that only names it takes none.
             for _ in 1...5 { #expect(await limited.form("/oauth/token", Self.grant, basic: "backend:x").status == 401) }
             #expect(await limited.form("/oauth/token", Self.grant, basic: client).status == 200)
             #expect(await limited.form("/oauth/token", "\(Self.grant)&scope=all", basic: client).status == 400)

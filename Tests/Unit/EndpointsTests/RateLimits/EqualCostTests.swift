@@ -8,20 +8,20 @@ import Testing
 
 @testable import Endpoints
 
-/// Nobody finds out by what an answer costs, or says, which names there are: what takes long, the hash of a password, is computed
+/// No answer shows by its cost or its words which names exist: what takes long, the hash of a password, is computed
 /// once for every try, at one cost, and the answers are the same byte by byte.
 @Suite struct EqualCostTests {
-    /// Who tries to log in.
+    /// The account that a login names.
     enum Name: String, CaseIterable {
-        /// Nobody has the name.
+        /// No account has the name.
         case unknown
-        /// Somebody with another password.
+        /// An account with another password.
         case anna
-        /// Somebody whom an identity provider has made, without a password.
+        /// An account of an identity provider, without a password.
         case federated
-        /// Somebody whom an admin has disabled.
+        /// An account that an admin has disabled.
         case disabled
-        /// Somebody whose row of wrong passwords has come to its end at another node.
+        /// An account with a row of wrong passwords that has come to its end at another node.
         case locked
     }
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Endpoints
 
-/// The server answers 503 to what has taken too long, and cancels it: whoever tries again must not find it done.
+/// The server answers 503 to what has taken too long, and cancels it: the next try must not find it done.
 @Suite(.timeLimit(.minutes(1))) struct GivenUpTests {
     /// What hashes a password before it writes.
     enum Call: CaseIterable {

@@ -104,7 +104,7 @@ enum PasswordWay: String, CaseIterable, Sendable {
         }
     }
 
-    @Test("while one name of a user waits, the other one is answered as by a wrong password, at one hash")
+    @Test("while one name of a user waits, the other one is answered as a wrong password is, at one hash")
     func otherName() async throws {
         try await Self.with { stage in
             for _ in 0..<10 { _ = try await Self.send(stage, "anna", "wrong") }

@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// Whoever has found an old phone's id has no way in by it.
+    /// The id of an old phone is no way in.
     @Test func aDeviceIsKnownAsLongAsItsSessionLives() async throws {
         try await EndpointsFixture.with { stage in
             _ = try await stage.logIn(device: "phone-1")

@@ -30,7 +30,7 @@ import Testing
         #expect(!paces.isTooSoon("a", at: now))
     }
 
-    @Test("the memory is bounded, and forgetting a login only lets it ask sooner")
+    @Test("the memory is bounded, and a forgotten login only may ask sooner")
     func bounded() {
         let paces = PollPaces(.seconds(5))
         for number in 0...PollPaces.countMax { _ = paces.isTooSoon("\(number)", at: 0) }
@@ -40,7 +40,7 @@ import Testing
         #expect(!paces.isTooSoon("again", at: 61 * Self.second))
     }
 
-    @Test("a device hears it at the token endpoint, and gets its tokens at once when the phone has approved")
+    @Test("a device hears at the token endpoint that it polls too soon, and gets its tokens at once after the approval")
     func device() async throws {
         try await DeviceLogin.with { stage, phone in
             let limited = RateLimitFixture(stage, RateLimits())

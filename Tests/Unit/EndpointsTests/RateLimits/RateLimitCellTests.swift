@@ -4,12 +4,12 @@ import Testing
 
 @testable import Endpoints
 
-/// Each kind of call has a limit for an address, a user and a device; whoever meets it is told to wait, and nobody else is.
+/// Each kind of call has a limit for an address, a user and a device; a call beyond it is told to wait, and no other is.
 @Suite struct RateLimitCellTests {
     enum Call: CaseIterable { case login, reset, token }
     enum Key: CaseIterable { case address, user, device }
 
-    /// Asks on and on; the last answer is beyond the limit. And what somebody asks then of whom all but the key is the same.
+    /// Asks on and on; the last answer is beyond the limit. And a call that then shares all but the key with it.
     private typealias Story = (answers: [Answer], refused: Answer, other: Answer, otherStatus: Int)
 
     private static func login(_ key: Key, _ stage: EndpointsFixture) async throws -> Story {
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: Call.allCases, Key.allCases)
-    func whoAsksTooOftenIsToldToWait_andNobodyElse(_ call: Call, _ key: Key) async throws {
+    func tooManyCallsAreToldToWait_andNoOthers(_ call: Call, _ key: Key) async throws {
         try await EndpointsFixture.with { stage in
             let made = await stage.admin(
                 .post, "/admin/v1/users", #"{"username":"bert","password":"\#(EndpointsFixture.password)"}"#)

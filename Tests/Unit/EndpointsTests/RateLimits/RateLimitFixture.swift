@@ -6,7 +6,7 @@ import Telemetry
 
 @testable import Endpoints
 
-/// Endpoints with limits of their own in front of a stage's domain, and a stopwatch that the test moves.
+/// Endpoints with limits of their own in front of a server's domain, and a stopwatch that the test moves.
 struct RateLimitFixture: Sendable {
     private final class Stopwatch: Sendable {
         let nanoseconds = Atomic<Int64>(0)

@@ -12,7 +12,7 @@ import Testing
         return limits
     }
 
-    @Test func wrongPasswordsFromOneAddressMeetTheLimitWhoeverTheyAreFor() async throws {
+    @Test func wrongPasswordsFromOneAddressMeetTheLimitForAnyUser() async throws {
         try await EndpointsFixture.with { stage in
             let limited = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 3 })
             for name in ["anna", "nobody", "somebody"] {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Who shares the address of a session with it is not stopped by what it failedAttempts, which it does slowly by its own tries.
+    /// Guesses with one session's token do not limit other sessions of the same address, and are slowed down by their own number.
     @Test func aPasswordWithARefreshIsNoGuessOfTheAddress() async throws {
         try await EndpointsFixture.with { stage in
             let limited = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 2 })
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// Whoever has a token of an ended session learns nothing of the password by it.
+    /// A token of an ended session tells nothing about the password.
     @Test func noPasswordIsTriedForASessionThatHasEnded() async throws {
         try await EndpointsFixture.with { stage in
             let limited = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 1 })
@@ -164,7 +164,7 @@ import Testing
             #expect(refused.status == 429)
             let other = await limited.logIn(device: "phone-2")
             #expect(other.status == 200)
-            // Nor is a device anybody's alone: its id is no secret.
+            // A device belongs to no user alone either: its id is no secret.
             let stranger = await limited.logIn("wrong", as: "bert")
             #expect(stranger.status == 401)
         }
@@ -258,7 +258,7 @@ import Testing
         #expect(TokenBuckets(perMinute: 0) == nil)
     }
 
-    @Test func aTokenIsGivenBackToNobodyElse() throws {
+    @Test func aTokenIsGivenBackToNoOtherCaller() throws {
         let buckets = try (#require(TokenBuckets(perMinute: 2)), #require(TokenBuckets(perMinute: 2)))
         let others = 0..<TokenBuckets.bucketCount * 4
         // Pushed out by those that are emptier. In one process keys have the same places in every table.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Endpoints
 
-/// The password of somebody who is signed in: it is guessed slowly too, and no stranger's failedAttempts get in its way.
+/// Guesses at the password of a user that is signed in are slowed down too, and wrong passwords of strangers do not disturb it.
 @Suite struct SessionGuessingTests {
     private static let right = "&password=correct+horse"
     private static let wrong = "&password=wrong"
@@ -28,7 +28,7 @@ import Testing
         #expect(await guess().field("Retry-After") == "901")
     }
 
-    @Test func whoNamesTheDeviceKeepsNoSessionFromItsPassword() async throws {
+    @Test func theIDOfTheDeviceKeepsNoSessionFromItsPassword() async throws {
         try await EndpointsFixture.with { stage in
             let phone = try await GuardedPhone(stage, .password)
             stage.moveClock(to: 4000)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func aStolenTokenGuessesSlowly_andKeepsNobodyElseOut() async throws {
+    @Test func aStolenTokenGuessesSlowly_andKeepsNoOtherSessionOut() async throws {
         try await EndpointsFixture.with { stage in
             let phone = try await GuardedPhone(stage, .password)
             let other = try await stage.logIn(device: "phone-2", more: #","authentication_mode":"PASSWORD""#)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct SharedAddressTests {
     private static let right = "&password=correct+horse"
 
-    @Test func whoHasEmptiedTheBucketOfTheAddressStopsNoSession() async throws {
+    @Test func anEmptyBucketOfTheAddressStopsNoSession() async throws {
         try await EndpointsFixture.with { stage in
             let phone = try await GuardedPhone(stage, .password)
             var limits = RateLimits()
@@ -51,7 +51,7 @@ import Testing
                 ),
             ]
             for (call, answer) in answers { #expect(answer.status < 300, "\(call): \(answer.text)") }
-            // Who has no token is refused all the while, and so is who has only the password.
+            // A call without a token is refused all the while, and so is one with the password alone.
             #expect(await limited.logIn("another horse").status == 429)
             let basic = "Basic " + Data("anna:another horse".utf8).base64EncodedString()
             let settings = await limited.json(

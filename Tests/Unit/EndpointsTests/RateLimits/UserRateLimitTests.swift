@@ -7,7 +7,7 @@ import Testing
 
 @testable import Endpoints
 
-/// Limits for each user, whatever addresses, devices and sessions the calls come from. They count what only somebody with a
+/// Limits for each user, whatever addresses, devices and sessions the calls come from. They count only what a caller with a
 /// token of the user can send: a stranger uses up nothing of it.
 @Suite struct UserRateLimitTests {
     private static func limits(_ set: (inout RateLimits) -> Void) -> RateLimits {
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    /// A wrong token names a user too, whom it must not keep out; and nobody hashes a password for it.
+    /// A wrong token names a user too, and must not keep that user out; no password is hashed for it.
     @Test func aWrongTokenIsHeldAgainstNoUser() async throws {
         try await EndpointsFixture.with { stage in
             let limited = RateLimitFixture(stage, Self.limits { $0.failedResetsPerUser = 1 })
@@ -259,7 +259,7 @@ import Testing
             #expect(refused.field("Retry-After") == "28801")
             #expect(limited.refusals(.loginsPerUser))
             #expect(stage.surroundings.hashes.withLock { $0.isEmpty })
-            // Nobody is logged out by it, nobody else is kept waiting, and a backend goes on.
+            // It logs no user out and keeps no other one waiting, and a backend goes on.
             #expect(await limited.refresh(token).status == 200)
             #expect(await limited.logIn(as: "bert").status == 200)
             #expect(await limited.admin(.post, "/admin/v1/users/username:anna/sessions").status == 200)

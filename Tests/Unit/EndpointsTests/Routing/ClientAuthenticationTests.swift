@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func whoFailsIsToldNothingButThat() async throws {
+    @Test func aFailureTellsNothingElse() async throws {
         try await EndpointsFixture.with { stage in
             let secret = try #require(
                 try await stage.makeClient(

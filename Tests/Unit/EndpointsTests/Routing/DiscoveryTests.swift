@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func verifySaysWhoAsksWhateverTheProxyAppends() async throws {
+    @Test func verifyNamesTheUserWhateverTheProxyAppends() async throws {
         try await EndpointsFixture.with { stage in
             let tokens = try await stage.logIn()
             for (method, path) in [

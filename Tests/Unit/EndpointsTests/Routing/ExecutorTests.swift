@@ -5,7 +5,7 @@ import Testing
 
 @testable import Endpoints
 
-/// Whoever asks for an answer gets it where it asks: each step to another executor and back costs every request.
+/// A request is answered on the executor that asks: each step to another executor and back costs every request.
 @Suite struct ExecutorTests {
     @Test func anAnswerThatWaitsForNothingStaysWhereItWasAskedFor() async throws {
         try await EndpointsFixture.with { stage in

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// A store that cannot answer logs nobody out: 503, and when to try again.
+    /// A store that cannot answer ends no session: 503, and when to try again.
     @Test func aStoreThatCannotAnswerIs503() async throws {
         try await EndpointsFixture.with { stage in
             let tokens = try await stage.logIn()

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Gives `body` a session whose first token has brought a child, `interval` and `offset` seconds ago.
+    /// Gives `body` a session with a first token that has brought a child, `interval` and `offset` seconds ago.
     private func withChild(
         _ interval: Int64, _ offset: Int64,
         _ body: (_ stage: EndpointsFixture, _ parent: String, _ child: String) async throws -> Void
@@ -60,7 +60,7 @@ import Testing
             #expect(again.status == 200)
             let isSame = offset < 0
             #expect((again.string("refresh_token") == child) == isSame)
-            // Whoever holds the unseen child of the two comes too late once there is another.
+            // The unseen child of the two comes too late once there is another.
             #expect(await stage.refresh(child).string("reason") == (isSame ? nil : "refresh_token_reused"))
         }
     }

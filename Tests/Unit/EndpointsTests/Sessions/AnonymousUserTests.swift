@@ -184,7 +184,7 @@ import Testing
             #expect(await stage.refresh(tokens.refresh).string("reason") == "login_disabled_by_admin")
             #expect(await stage.call(.get, "/v1/me", bearer: tokens.access).status == 401)
             #expect(await stage.anonymous(key: "one").string("code") == "login_disabled_by_admin")
-            // A disabled user whose session lives is kept.
+            // A disabled user with a living session is kept.
             #expect(try await stage.sweep() == 0)
             #expect(await stage.admin(.post, path + "/enable", "{}").status == 200)
             #expect(await stage.refresh(tokens.refresh).status == 200)

@@ -5,7 +5,7 @@ import Sessions
 import Testing
 
 extension EndpointsFixture {
-    /// A refresh token as Keycloak makes them: a JWT that nobody here can read.
+    /// A refresh token as Keycloak makes them: a JWT that the server cannot read.
     static let foreignToken = "eyJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJ0eXAiOiJPZmZsaW5lIn0.c2lnbmF0dXJl"
 
     /// Brings a foreign token of anna's along, which began `age` seconds before the start.
@@ -63,7 +63,7 @@ extension EndpointsFixture {
         }
     }
 
-    @Test func whoeverPresentsItAfterItsSuccessorWasUsedEndsTheSession() async throws {
+    @Test func aTokenAfterItsUsedSuccessorEndsTheSession() async throws {
         try await EndpointsFixture.with { stage in
             try await stage.bring()
             let first = try #require(await stage.refresh(EndpointsFixture.foreignToken).string("refresh_token"))

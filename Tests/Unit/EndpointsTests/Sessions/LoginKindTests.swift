@@ -7,7 +7,7 @@ import Testing
 
 @testable import Endpoints
 
-/// What every login can say of how its session is guarded, by whatever it shows who the user is.
+/// What every login can say of how its session is guarded, by whatever it shows the user.
 @Suite struct LoginKindTests {
     private static let exchange = "urn:ietf:params:oauth:grant-type:token-exchange"
     private static let idToken = "urn:ietf:params:oauth:token-type:id_token"
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    /// Whoever wants a token for one API (RFC 8707) asks at the token endpoint; elsewhere nothing is passed over in silence.
+    /// A token for one API (RFC 8707) is asked for at the token endpoint; elsewhere nothing is passed over in silence.
     @Test(arguments: [Kind.passwordInJSON, .idTokenInJSON, .minted])
     func theJSONCallsKnowNoResource(_ kind: Kind) async throws {
         try await Self.with { world in

@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func aUserWhoCameWithAForeignHashLogsInAndGetsOneOfOurs() async throws {
+    @Test func aUserWithAForeignHashLogsInAndGetsOneOfOurs() async throws {
         try await EndpointsFixture.with { stage in
             let hash = "$2a$05$CCCCCCCCCCCCCCCCCCCCC.VGOzA784oUp/Z0DY336zx7pLYAy0lwK"
             let user = User(

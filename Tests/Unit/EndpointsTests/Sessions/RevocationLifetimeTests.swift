@@ -5,7 +5,7 @@ import Testing
 
 @testable import Endpoints
 
-/// Lifetimes that become shorter end sessions, whose tokens the feed has refused; and no other change of them is in it.
+/// Lifetimes that become shorter end sessions, and the feed has refused their tokens; no other change of them is in it.
 @Suite(.timeLimit(.minutes(5))) struct RevocationLifetimeTests {
     /// A change of settings, client or user.
     private struct Call: Sendable {
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func whoseSessionLivesGetsATokenThatIsTaken_andTheOthersAReason() async throws {
+    @Test func aLivingSessionGetsATokenThatIsTaken_andTheOthersAReason() async throws {
         try await EndpointsFixture.with { stage in
             let (phone, tablet) = (try await stage.logIn(), try await stage.logIn(device: "tablet"))
             stage.moveClock(to: 2 * EndpointsFixture.day)

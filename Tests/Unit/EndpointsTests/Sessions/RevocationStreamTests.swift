@@ -90,7 +90,7 @@ extension RevocationTests {
         }
     }
 
-    @Test(arguments: [true, false]) func aStreamWhoseKeyIsGoneEndsSoonAndTellsNothingMore(_ isDeleted: Bool)
+    @Test(arguments: [true, false]) func aStreamEndsSoonAfterItsKeyAndTellsNothingMore(_ isDeleted: Bool)
         async throws
     {
         try await EndpointsFixture.with { stage in
@@ -107,7 +107,7 @@ extension RevocationTests {
             try await reader.wait(for: "event: caught_up")
             // As long as the key is good, so is the stream.
             nanoseconds.store(16_000_000_000, ordering: .relaxed)
-            try await waitForSomebody(at: endpoints.revocations)
+            try await waitForAWaiter(at: endpoints.revocations)
             if isDeleted {
                 #expect(await stage.admin(.delete, "/admin/v1/admin-keys/\(id)").status == 204)
             } else {
@@ -135,7 +135,7 @@ extension RevocationTests {
         }
     }
 
-    @Test func whoComesBackWithACursorOfAnotherDatabaseGetsNoStream() async throws {
+    @Test func aCursorOfAnotherDatabaseGetsNoStream() async throws {
         try await EndpointsFixture.with { stage in
             let request = Request(
                 .get, "/admin/v1/revocations",
@@ -148,7 +148,7 @@ extension RevocationTests {
         }
     }
 
-    @Test func nothingMoreIsProducedForAReaderWhoHasGone() async throws {
+    @Test func nothingMoreIsProducedForAReaderThatHasGone() async throws {
         struct Gone: PieceReader {
             func send(_ piece: [UInt8]) async -> Bool { false }
         }

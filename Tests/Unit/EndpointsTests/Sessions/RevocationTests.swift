@@ -209,7 +209,7 @@ import Testing
                 cursor = "&cursor=" + (try #require(page.string("next_cursor")))
             }
             #expect(Set(seen).count == 5)
-            // What nobody needs any more is not in an answer, whoever asks.
+            // What no follower needs any more is not in an answer to any of them.
             stage.moveClock(to: 1_209_600)
             #expect(await stage.admin(.get, "/admin/v1/revocations").items.isEmpty)
             #expect(await stage.admin(.get, "/admin/v1/revocations?cursor=1").items.isEmpty)
@@ -237,7 +237,7 @@ import Testing
         try await EndpointsFixture.with { stage in
             let tokens = try await stage.logIn()
             async let answer = stage.admin(.get, "/admin/v1/revocations?wait=60")
-            try await waitForSomebody(at: stage.endpoints.revocations)
+            try await waitForAWaiter(at: stage.endpoints.revocations)
             #expect(await stage.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
             #expect(await answer.items.map { $0.string("sid") } == [tokens.sessionID])
             #expect(stage.endpoints.revocations.waitingCount == 0)
@@ -255,7 +255,7 @@ import Testing
         }
     }
 
-    func waitForSomebody(at feed: RevocationFeed) async throws {
+    func waitForAWaiter(at feed: RevocationFeed) async throws {
         try await wait("nobody waits for the feed") { feed.waitingCount > 0 }
     }
 
@@ -265,7 +265,7 @@ import Testing
             let now = { @Sendable in ContinuousClock.Instant.now + .nanoseconds(nanoseconds.load(ordering: .relaxed)) }
             let feed = RevocationFeed(source: stage.store, clock: stage.context.clock, now: now)
             async let page = feed.next(after: .start, limit: 9, patience: .seconds(3600))
-            try await waitForSomebody(at: feed)
+            try await waitForAWaiter(at: feed)
             nanoseconds.store(3_601_000_000_000, ordering: .relaxed)
             try await wait("a long poll outlives its time") { feed.waitingCount == 0 }
             #expect(try await page == [])
@@ -273,7 +273,7 @@ import Testing
         }
     }
 
-    @Test func aLongPollWhoseKeyIsGoneTellsNothing() async throws {
+    @Test func aLongPollTellsNothingAfterItsKeyIsGone() async throws {
         try await EndpointsFixture.with { stage in
             let tokens = try await stage.logIn()
             let made = await stage.admin(.post, "/admin/v1/admin-keys", #"{"name":"api","scope":"feed"}"#)
@@ -281,7 +281,7 @@ import Testing
             let request = Request(
                 .get, "/admin/v1/revocations?wait=60", fields: ["Authorization": "Bearer \(key)"], body: [])
             async let answer = stage.send(request, on: .admin)
-            try await waitForSomebody(at: stage.endpoints.revocations)
+            try await waitForAWaiter(at: stage.endpoints.revocations)
             #expect(await stage.admin(.delete, "/admin/v1/admin-keys/\(id)").status == 204)
             #expect(await stage.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
             #expect(await answer.status == 401)

@@ -57,7 +57,7 @@ import Testing
             #expect(answer.string("reason") == (endsTheSession ? "refresh_token_reused" : "stale_request"))
             #expect(await stage.refresh(third).status == (endsTheSession ? 400 : 200))
             if endsTheSession { return }
-            // Who has only the old token learns nothing by it, and is found out as soon as it says the present time.
+            // A thief with the old token alone learns nothing by it, and is found out as soon as it says the present time.
             #expect(answer.string("refresh_token") == nil)
             #expect(await stage.refresh(first, more: "&sent_at=\(Self.start + 410)").status == 400)
         }

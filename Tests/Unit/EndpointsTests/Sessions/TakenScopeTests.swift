@@ -3,7 +3,7 @@ import Sessions
 import Testing
 
 /// A scope that an admin takes from a client: it is gone at once wherever the server is asked, from tokens that were issued before and
-/// from sessions that were granted it, and comes back with it. Nobody is logged out by it.
+/// from sessions that were granted it, and comes back with it. No session ends by it.
 @Suite struct TakenScopeTests {
     private static let backend =
         #"{"client_id":"backend","token_endpoint_auth_method":"client_secret_basic","scope":"read write","#

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Endpoints
 
-/// A refresh token that has left the device to whose key it is bound: nobody is logged out, and it is told.
+/// A refresh token that has left the device with the key to which it is bound: no session ends, and it is told.
 @Suite struct TokenMisuseTests {
     private func events(_ stage: EndpointsFixture) async -> [Answer] {
         await stage.admin(.get, "/admin/v1/events?limit=200").items.filter {
@@ -29,7 +29,7 @@ import Testing
     }
 
     /// Whichever call it comes to, and whatever client it claims; again only when W has passed.
-    @Test func whoAsksOnAndOnIsToldOfOncePerRotationInterval() async throws {
+    @Test func endlessMisuseIsToldOncePerRotationInterval() async throws {
         try await EndpointsFixture.with { stage in
             let tokens = try await stage.logIn(ProvingDevice())
             for (seconds, count) in [(0, 1), (119, 1), (120, 2), (239, 2), (240, 3)] as [(Int64, Int)] {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// Whoever has an account, and begins session after session, fills no audit trail.
+    /// An account that begins session after session fills no audit trail.
     @Test func noUserIsToldOfMoreThanSoManyTimes() async throws {
         try await EndpointsFixture.with { stage in
             for number in 0..<12 {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Endpoints
 
-/// A stage with the client `signer`, which proves itself by assertions, and the key that it signs them with.
+/// A server with the client `signer`, which proves itself by assertions, and the key that it signs them with.
 struct Assertions: Sendable {
     static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
     static let claims =

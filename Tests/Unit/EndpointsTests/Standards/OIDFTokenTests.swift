@@ -10,8 +10,8 @@ import Testing
 /// The conditions of the OpenID Foundation's suite for the token endpoint, as far as they are about refreshes, bound keys and
 /// client assertions (conformance-suite @12f2a4da), each by its name.
 ///
-/// The one about RS256 holds for clients with keys on curves, and with RSA keys whose `alg` is PS256. Another RSA key takes
-/// RS256 as well (`RFC7523Tests`), which FAPI 2.0 section 5.4 forbids: who has to keep to it gives its clients no such keys.
+/// The one about RS256 holds for clients with keys on curves, and with RSA keys of the `alg` PS256. Another RSA key takes
+/// RS256 as well (`RFC7523Tests`), which FAPI 2.0 section 5.4 forbids: under that profile clients get no such keys.
 @Suite struct OIDFTokenTests {
     /// sequence/client/RefreshTokenRequestSteps.java
     private func expectSuccess(_ answer: Answer, after before: Tokens, type: String) throws {
@@ -131,7 +131,7 @@ import Testing
                     #"{"jwks":\#(String(decoding: keys, as: UTF8.self)),"grant_types":["password","refresh_token"]}"#)
                 #expect(answer.status == 200, "\(answer.text)")
             }
-            /// Asks with an assertion by that key, whose header has that `kid`.
+            /// Asks with an assertion by that key, with that `kid` in its header.
             func ask(_ form: String, _ signer: Assertions, kid: String, at seconds: Int64) async -> Answer {
                 let claims = Self.whole + #","exp":\#(Self.now + seconds + 60),"iat":\#(Self.now + seconds)"#
                 let assertion = signer.assertion(

@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("a device that a phone lets in gets one, unless it declines, and again at its refresh")
+    @Test("a device that a phone lets in gets an ID token, unless it declines, and again at its refresh")
     func device() async throws {
         try await DeviceLogin.with { stage, phone in
             await Self.widen(stage, "tv")
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("a login by the password grant brings one, unless it declines, and another one at its refresh")
+    @Test("a login by the password grant gets an ID token, unless it declines, and another one at its refresh")
     func passwordGrant() async throws {
         try await EndpointsFixture.with { stage in
             _ = try await stage.makeClient(
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("a token exchange brings one beside the access token, and none beside a refresh token")
+    @Test("a token exchange gets an ID token beside the access token, and none beside a refresh token")
     func tokenExchange() async throws {
         try await ProviderFixture.with { world in
             let type = "urn:ietf:params:oauth:token-type:"

@@ -8,7 +8,7 @@ import Testing
 /// section 3.1.2.1, RFC 6749 section 3.3).
 @Suite struct RequestedScopeTests {
     @Test(
-        "an authorization request gets what the client can have of its scope, and the answer says what",
+        "an authorization request gets the part of its scope that the client can have, and the answer names it",
         arguments: [
             ("openid offline_access", "openid"), ("address openid admin email", "openid email"),
             ("read admin", "read"), ("openid openid groups", "openid"),
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("a pushed request, a device's and a backend's are treated alike; none of them gets nothing for its words")
+    @Test("a pushed request, a device's and a backend's are treated alike; none gets an empty scope for unknown words")
     func otherRequests() async throws {
         try await PageLoginFixture.with { login in
             let form = PageLoginFixture.parameters(["scope": "openid admin"])

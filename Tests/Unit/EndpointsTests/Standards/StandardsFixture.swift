@@ -67,7 +67,7 @@ struct SentProof: Sendable {
 /// - `{nonce}`: what proofs have to hold, if they do; `{cure}`: what a proof is told to hold that was made by a wrong clock.
 /// - `web`: `client_secret_post`: `{post}`; client credentials alone.
 ///
-/// And after `bind(to:)`, each bound to the key of the device, whose thumbprint is `{jkt}`:
+/// And after `bind(to:)`, each bound to the key of the device, with the thumbprint `{jkt}`:
 /// - `mobile`: `{bound.access}`, `{bound.refresh}`; `backend`: `{bound.backend.refresh}`, `{bound.own}`.
 /// - `strict`: public, takes nothing without a proof: `{strict.refresh}`.
 struct Scene: Sendable {
@@ -158,7 +158,7 @@ struct Scene: Sendable {
 }
 
 extension Answer {
-    /// What stands at that path, whose steps are parted by dots, as text: a string as it is, an array with blanks between.
+    /// What stands at that path, with steps that are parted by dots, as text: a string as it is, an array with blanks between.
     func text(at path: String) -> String? {
         Self.text(value(path.split(separator: ".").map(String.init)))
     }

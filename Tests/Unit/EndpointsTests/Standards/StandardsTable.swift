@@ -37,7 +37,7 @@ struct Demand: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(clause): \(says)" }
 
-    /// Plays the row on a stage of its own, which asks for such proofs of possession. With `device`, the scene has sessions that are
+    /// Plays the row on a server of its own, which asks for such proofs of possession. With `device`, the scene has sessions that are
     /// bound to its key, too.
     func check(proofs: DPoPPolicy = DPoPPolicy(), boundTo device: ProvingDevice? = nil) async throws {
         try await EndpointsFixture.with(proofs: proofs) { stage in

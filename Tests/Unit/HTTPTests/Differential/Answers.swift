@@ -3,7 +3,7 @@ import Sockets
 /// Sends all bytes of an input over one connection, says that no more come, and reads to the end.
 func exchange(_ bytes: [UInt8], with address: SocketAddress) throws -> [UInt8] {
     let socket = try ClientSocket(to: address, timeout: .seconds(20))
-    // Whoever has refused already may have closed: what it said can be read all the same.
+    // A peer that has refused already may have closed: what it said can be read all the same.
     try? socket.send(bytes)
     socket.shutdownWrite()
     var answers: [UInt8] = []
@@ -20,7 +20,7 @@ func exchange(_ bytes: [UInt8], with address: SocketAddress) throws -> [UInt8] {
 }
 
 extension SocketError {
-    /// The other side has closed with bytes unread. A time-out is none: nobody may hang.
+    /// The other side has closed with bytes unread. A time-out is none: no peer may hang.
     fileprivate var isReset: Bool { "\(self)".contains("reset") }
 }
 

@@ -7,7 +7,7 @@ import Repository
 import Sockets
 import Testing
 
-/// Goal: nobody in front of us, and nobody behind, ever sees another sequence of requests than we do. Where we and nginx,
+/// Goal: no server in front of us, and none behind, ever sees another sequence of requests than we do. Where we and nginx,
 /// Apache, h11 or llhttp disagree about where a request ends, we are the one that closes.
 /// Method: the tables, the fuzzer's corpus and generated hostile framings, each sent whole to real servers and to a real
 /// engine; a `split` between any of them and us fails. What they refuse and we do not is listed in the output.
@@ -16,7 +16,7 @@ import Testing
 /// - h11: the empty line before a request (RFC 9112 §2.2), more than 20 digits of `Content-Length`, blanks in chunk
 ///   extensions (§7.1.1; llhttp, too)
 /// - nginx and llhttp: methods that they do not know; HTTP/1.2 (llhttp); `*` (nginx); TRACE with content (nginx, Apache)
-/// - nginx and llhttp: tabs around `Content-Length`, `Transfer-Encoding` or `Host`, which §5.1 has everybody leave out
+/// - nginx and llhttp: tabs around `Content-Length`, `Transfer-Encoding` or `Host`, which §5.1 has every recipient leave out
 /// - llhttp: `Content-Length` among the trailers, which are dropped here (RFC 9110 §6.5.1)
 /// - Apache: hosts that are well-formed and that no name server knows (`a~b`, `[v1.a]`); `Expect` in HTTP/1.0
 /// nginx takes `Connection: xclose` for `close`, llhttp `Proxy-Connection: close`: they close, nothing follows.

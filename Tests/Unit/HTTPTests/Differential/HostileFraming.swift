@@ -1,4 +1,4 @@
-/// Requests that are nearly right, and what follows them looks like another one: whoever finds their end in another place
+/// Requests that are nearly right, and what follows them looks like another one: a peer that finds their end in another place
 /// sees `/smuggled`. From a seed, always the same.
 struct HostileFraming {
     private var random: SeededGenerator

@@ -54,7 +54,7 @@ private func spawn(_ words: [String], input: Int32, output: Int32 = 2) throws ->
     return process
 }
 
-/// Two ports that nobody listens on at this moment.
+/// Two ports without a listener at this moment.
 func freePorts() throws -> (String, String) {
     let one = try Listener(SocketAddress("127.0.0.1:0"))
     let other = try Listener(SocketAddress("127.0.0.1:0"))

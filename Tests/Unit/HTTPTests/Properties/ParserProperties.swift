@@ -111,7 +111,7 @@ enum ParserProperties {
             && value.utf8.first.map { $0 > 0x20 } ?? true && value.utf8.last.map { $0 > 0x20 } ?? true
     }
 
-    /// Written in the plainest way and read again, a request is the same: nobody behind us can read it otherwise.
+    /// Written in the plainest way and read again, a request is the same: no server behind us can read it otherwise.
     private static func rewriting(_ request: Request) -> String? {
         guard let bytes = CanonicalRequest.bytes(of: request) else { return nil }
         var limits = Limits()

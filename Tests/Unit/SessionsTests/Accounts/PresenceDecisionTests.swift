@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func whoIsAskedKeepsTheTokenThatTheyHave() {
+    @Test func aQuestionKeepsTheTokens() {
         let user = Sample.user()
         var session = Sample.session(of: user)
         session.authenticationMode = .password

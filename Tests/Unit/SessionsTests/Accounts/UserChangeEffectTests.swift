@@ -19,14 +19,14 @@ import Testing
         #expect(!effect.isRefused(by: Identifier(words: (2, 2))))
     }
 
-    @Test func aNameThatSomebodyElseHasIsRefusedAndTheirOwnIsNot() {
+    @Test func theNameOfAnotherUserIsRefusedAndTheOwnIsNot() {
         let effect = Self.effect { $0.user.username = "mary" }
         #expect(effect.written?.username == "mary")
         #expect(effect.isRefused(by: Identifier(words: (2, 2))))
         #expect(!effect.isRefused(by: Self.user.id) && !effect.isRefused(by: nil))
     }
 
-    @Test func whoIsDeletedIsNotWrittenAndEndsEverySession() {
+    @Test func aDeletedUserIsNotWrittenAndEndsEverySession() {
         let effect = Self.effect {
             $0.user.username = "Anna"
             $0.deletes = true

@@ -14,7 +14,7 @@ extension IdentityLogin {
     }
 }
 
-/// Whose address was verified, and whom a proven one means.
+/// Which user's address was verified, and which user a proven one means.
 @Suite struct VerifiedEmailTests {
     private static let start = Instant(secondsSinceEpoch: 1_800_000_000)
 
@@ -32,7 +32,7 @@ extension IdentityLogin {
         return user
     }
 
-    /// A user whose row was changed by hand: another address beside the key of the old one.
+    /// A user with a row that was changed by hand: another address beside the key of the old one.
     private static func user(_ name: String, was old: String, is new: String) -> User {
         var user = user(name, email: old)
         let key = user.profile.verifiedEmailKey
@@ -77,7 +77,7 @@ extension IdentityLogin {
         user.profile.email = email
         user.profile.verifiedEmailKey = stored
         #expect(!user.profile.isEmailVerified)
-        // What it links is asked by the key, whoever made that.
+        // What it links is asked by the key, whatever made that.
         for key in [stored, email] {
             let login = IdentityLogin(
                 try Self.login("a@x").key, token: try Self.login("a@x").token, linkingKey: key, newUsers: [],
@@ -107,7 +107,7 @@ extension IdentityLogin {
         #expect(try Self.login("anna@example.org").meant(of: [anna]) == nil)
     }
 
-    @Test func anAddressMeansOneOfThoseFound_orNobody() throws {
+    @Test func anAddressMeansOneOfThoseFound_orNone() throws {
         let login = try Self.login("anna@example.org")
         let anna = Self.user("anna", email: "Anna@example.org")
         let name = Self.user("ANNA@example.org")

@@ -31,14 +31,14 @@ import Testing
         #expect(deliveries.take("a", at: 360))
     }
 
-    @Test func whoseClockWasAheadForAMoment_keepsNobodyFromSendingWhenItIsGone() {
+    @Test func aNodeWithAClockAheadForAMoment_keepsNoOtherFromSendingWhenItIsGone() {
         let deliveries = Deliveries()
         #expect(deliveries.take("a", at: Self.month))
         #expect(deliveries.take("b", at: 0))
         #expect(!deliveries.take("a", at: 29))
     }
 
-    @Test func whoseClockWasAhead_holdsItByTheRightTimeFromThenOn() {
+    @Test func aNodeWithAClockAhead_holdsItByTheRightTimeFromThenOn() {
         let deliveries = Deliveries()
         #expect(deliveries.take("a", at: Self.month))
         #expect(deliveries.take("a", at: 0))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sessions
 
-/// How often it is told that tokens are misused: so seldom that nobody can fill anything with it.
+/// The events about misused tokens are so few that no caller fills the trail with them.
 @Suite struct MisuseEventThrottleTests {
     private let now = Instant(secondsSinceEpoch: 1_800_000_000)
     private let minute = Duration.seconds(60)
@@ -22,7 +22,7 @@ import Testing
         // What could not be told may be tried again.
         notices.giveBack(session)
         #expect(notices.claim(session, for: minute, at: now + minute))
-        // A clock that was set back silences nobody for longer.
+        // A clock that was set back silences no event for longer.
         #expect(notices.claim(session, for: minute, at: now + .seconds(-3600)))
     }
 

@@ -43,7 +43,7 @@ import Testing
         #expect(second.contains(.forgotten))
     }
 
-    @Test func aClockThatWasAheadDoesNotLockEverybodyOut() {
+    @Test func aClockThatWasAheadLocksNoClientOut() {
         let cache = ReplayCache(capacity: 100, longest: .seconds(64))
         #expect(cache.present("1", of: "key", until: at(1_000_061), at: at(1_000_000)) == .fresh)
         #expect(cache.present("2", of: "key", until: at(61), at: at(0)) == .fresh)
@@ -52,7 +52,7 @@ import Testing
 
     /// A flood that is dated ahead, as far as it may be and in most steps up to that, which alone would fill the memory, beside
     /// proofs that are not, or were on their way for some seconds.
-    @Test func aFloodFromTheFutureKeepsNobodyOutWhoseClockIsRight() {
+    @Test func aFloodFromTheFutureKeepsNoClientWithTheRightClockOut() {
         let cache = ReplayCache(capacity: 1000, longest: .seconds(76), lead: .seconds(15))
         var taken: [(id: String, end: Instant)] = []
         for second in Int64(0)..<200 {
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// What ends at one moment and is more than fits pushes out what ends before, and never itself.
-    @Test func whoComesWhenItIsFullPushesOutTheOldest() {
+    @Test func aNewProofPushesOutTheOldestWhenItIsFull() {
         let cache = ReplayCache(capacity: 100, longest: .seconds(360), lead: .seconds(120), buckets: 360)
         for second in Int64(0)..<300 {
             for number in 0..<10 {
@@ -90,7 +90,7 @@ import Testing
         #expect(cache.present("0 0", of: "key", until: at(240), at: at(239)) == .forgotten)
     }
 
-    /// What would have to push out its own like lies in no memory, and stands in nobody's way.
+    /// What would have to push out its own like lies in no memory, and blocks no other proof.
     @Test func whatWouldGoFirstItselfIsRefusedWhenItIsFull() {
         let cache = ReplayCache(capacity: 2, longest: .seconds(64))
         for id in ["1", "2"] { #expect(cache.present(id, of: "key", until: at(61), at: at(0)) == .fresh) }

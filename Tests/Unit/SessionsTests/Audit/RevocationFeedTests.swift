@@ -1,7 +1,7 @@
 import Sessions
 import Testing
 
-/// The feed over a source that answers when the test lets it: who waits, from where, and what they are told.
+/// The feed over a source that answers when the test lets it: which followers wait, from where, and what they are told.
 @Suite(.timeLimit(.minutes(2))) struct RevocationFeedTests {
     /// Holds revocations, and can hold back its answers.
     private actor Source: RevocationSource {
@@ -94,7 +94,7 @@ import Testing
         func set() { isSet = true }
     }
 
-    /// Who waits for the feed; nobody waits for him for ever.
+    /// A follower that waits for the feed, at most for a limited time.
     private struct Follower {
         private let task: Task<[Int64]?, any Error>
         private let ended = Flag()
@@ -124,7 +124,7 @@ import Testing
         func cancel() { task.cancel() }
     }
 
-    @Test func allWhoWaitAreToldFromTheirOwnPlaceOnAndUpToTheirLimit() async throws {
+    @Test func allFollowersAreToldFromTheirOwnCursorOnAndUpToTheirLimit() async throws {
         let source = Source()
         let feed = feed(of: source)
         await source.add([1], lasting: 0)
@@ -143,7 +143,7 @@ import Testing
         #expect(try await follow(feed, .start).value == [2, 3, 4, 5])
     }
 
-    @Test func whoIsBehindIsToldThoughThoseAheadComeBackAtOnce() async throws {
+    @Test func aFollowerBehindIsToldThoughThoseAheadComeBackAtOnce() async throws {
         let source = Source()
         let feed = feed(of: source)
         // Both have all that matters.
@@ -162,9 +162,9 @@ import Testing
         #expect(try await behind.value == [3])
     }
 
-    /// Who follows from an earlier place has found nothing new; before it waits, something comes, which another one has got
+    /// A follower from an earlier place has found nothing new; before it waits, something comes, which another one has got
     /// elsewhere, and the next thing comes with the answer to that one's question.
-    @Test func whoBeginsToWaitWhileTheStoreIsAskedMissesNothingBetween() async throws {
+    @Test func aFollowerThatComesWhileTheStoreIsAskedMissesNothing() async throws {
         let source = Source()
         let feed = feed(of: source)
         await source.add([1])
@@ -184,7 +184,7 @@ import Testing
         #expect(try await early.value == [2, 3])
     }
 
-    /// Who has got the newest elsewhere begins to wait while a look is under way that is older than it.
+    /// A follower that got the newest elsewhere begins to wait while a look is under way that is older than it.
     @Test func anAnswerThatIsOlderThanAPlaceSaysNothingAboutIt() async throws {
         let source = Source()
         let feed = feed(of: source)
@@ -203,8 +203,8 @@ import Testing
         #expect(try await early.value == [2])
     }
 
-    /// A page that begins with who is behind does not reach who is far ahead, and says nothing about that place.
-    @Test func whoIsMoreThanAPageAheadWaitsOn() async throws {
+    /// A page that begins with the follower behind does not reach the one far ahead, and says nothing about that place.
+    @Test func aFollowerMoreThanAPageAheadWaitsOn() async throws {
         let source = Source()
         let feed = feed(of: source)
         await source.add([1])
@@ -242,7 +242,7 @@ import Testing
         #expect(seen == Array(2...650))
     }
 
-    @Test func whoIsAsFarAsTheOthersCostsNoQuestion() async throws {
+    @Test func aFollowerAsFarAsTheOthersCostsNoQuestion() async throws {
         let source = Source()
         let feed = feed(of: source)
         await source.add([1])
@@ -259,7 +259,7 @@ import Testing
         for follower in others + [first] { #expect(try await follower.value == [2]) }
     }
 
-    @Test func nobodyLooksWhenNobodyWaits() async throws {
+    @Test func theStoreIsNotAskedWithoutAFollower() async throws {
         let source = Source()
         let feed = feed(of: source)
         for _ in 0..<20 {
@@ -269,7 +269,7 @@ import Testing
             #expect(try await follower.value == [])
             #expect(feed.waitingCount == 0)
         }
-        // One whose task is over already does not wait either.
+        // A follower with a cancelled task does not wait either.
         let late = follow(feed, .start)
         late.cancel()
         #expect(try await late.value == [])
@@ -277,15 +277,15 @@ import Testing
         let count = await source.questions.count
         try await Task.sleep(for: RevocationFeed.pause * 3)
         #expect(await source.questions.count == count)
-        // And then somebody waits again, and is told.
+        // And then a follower waits again, and is told.
         let follower = follow(feed, .start)
         try await wait("nobody waits") { feed.waitingCount == 1 }
         await source.add([1])
         #expect(try await follower.value == [1])
     }
 
-    /// After a pause in which nobody has looked, nobody knows whether there is something new.
-    @Test func whoComesBackAfterAPauseFindsWhatHasComeMeanwhileAtOnce() async throws {
+    /// After a pause without a look, the feed cannot know whether there is something new.
+    @Test func aFollowerFindsAtOnceWhatHasComeInAPause() async throws {
         let source = Source()
         let feed = feed(of: source)
         await source.add([1])
@@ -317,7 +317,7 @@ import Testing
     ///
     /// - Parameter end: until when the new ones matter; as long as the lost ones, while tokens of a longer life are out.
     @Test(arguments: [[], [2], [3], [2, 3, 4], [4]] as [[Int64]], [900, 1000] as [Int64])
-    func whoWaitsAtAPlaceThatTheDatabaseHasLostIsToldSo(_ new: [Int64], until end: Int64) async throws {
+    func aFollowerIsToldThatTheDatabaseHasLostItsCursor(_ new: [Int64], until end: Int64) async throws {
         let source = Source()
         let feed = feed(of: source)
         await source.add([1])
@@ -347,7 +347,7 @@ import Testing
         let follower = follow(feed, place, patience: .milliseconds(100))
         try await wait("nobody waits") { feed.waitingCount == 1 }
         await source.forget(after: 1)
-        // Nobody can see it until the time is over.
+        // No reader can see it until the time is over.
         #expect(try await follower.value == nil)
         #expect(try await !feed.knows(place))
         await source.add([2])

@@ -24,7 +24,7 @@ import Testing
         for kind in Revocation.Kind.allCases {
             let revocation = Self.revocation(kind, session: Self.phone, user: Self.anna, client: "mobile")
             #expect(Self.summary(revocation).says(revocation))
-            // Who was never blocked need not be let in again.
+            // A user that was never blocked need not be let in again.
             #expect(Self.summary().says(revocation) == (kind == .userUnblocked))
         }
     }
@@ -36,7 +36,7 @@ import Testing
         #expect(!Self.summary(blocked, unblocked).says(blocked))
         #expect(Self.summary(blocked, unblocked).says(unblocked))
         #expect(!Self.summary(blocked).says(Self.revocation(.userDeleted, user: Self.anna)))
-        // Who is back after a deletion is not blocked by what was before it.
+        // A user that is back after a deletion is not blocked by what was before it.
         let deleted = Self.revocation(.userDeleted, user: Self.anna)
         #expect(Self.summary(blocked, deleted).says(deleted) && !Self.summary(blocked, deleted).says(blocked))
         #expect(!Self.summary(deleted, blocked).says(deleted))
@@ -80,7 +80,7 @@ import Testing
         )
         for summary in [Self.summary(late, long), Self.summary(long, late)] {
             #expect(summary.says(late) && summary.says(long))
-            // Tokens of between are good again from 60 on, as far as anybody has said.
+            // Tokens of between are good again from 60 on, as far as the feed has said.
             #expect(!summary.says(Self.revocation(.lifetimesShortened, at: 30, until: 100)))
         }
     }
@@ -92,7 +92,7 @@ import Testing
         #expect(!Self.summary(ofUser, ofClient).says(all))
         #expect(!Self.summary(ofClient).says(ofUser) && !Self.summary(ofUser).says(ofClient))
         #expect(!Self.summary(Self.revocation(.userBlocked, user: Self.anna)).says(ofUser))
-        // Which of them it was does not matter to who follows.
+        // Which of them it was does not matter to a follower.
         #expect(Self.summary(all).says(Self.revocation(.allSessionsEnded)))
         #expect(Self.summary(ofClient).says(Self.revocation(.clientDeleted, client: "mobile")))
     }

@@ -44,7 +44,7 @@ extension PhoneLoginWorld {
         return "a final history changes"
     }
 
-    /// No session without a living phone of one user, who has acted; at most one for each login.
+    /// No session without a living phone of one user that has acted; at most one for each login.
     private func start(_ before: PhoneLoginWorld, _ call: PhoneLoginAttempt, _ outcome: PhoneLoginOutcome) -> String? {
         if sessionsStarted > 1 { return "two sessions" }
         guard sessionsStarted > before.sessionsStarted else { return nil }
@@ -75,7 +75,7 @@ extension PhoneLoginWorld {
 
     private func isKnown(to user: Identifier<User>) -> Bool { rules.knownTo.contains { Self.users[$0].id == user } }
 
-    /// A second phone, a wrong number and a stranger let nobody in; a right act of the right phone is not refused.
+    /// A second phone, a wrong number and a stranger let no device in; a right act of the right phone is not refused.
     private func denial(_ before: PhoneLoginWorld, _ call: PhoneLoginAttempt, _ outcome: PhoneLoginOutcome) -> String? {
         let old = before.ticked
         guard let phone = call.phone, !before.isRetry(call) else { return nil }

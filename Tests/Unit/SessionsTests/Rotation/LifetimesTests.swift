@@ -1,7 +1,7 @@
 import Sessions
 import Testing
 
-/// Every boundary of section "lifetimes" at −1, 0 and +1 second, and who overrides whom.
+/// Every boundary of section "lifetimes" at −1, 0 and +1 second, and which limit overrides which.
 struct LifetimesTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String

@@ -1,7 +1,7 @@
 import Dispatch
 import Sessions
 
-/// A small world: one session on a server, one phone whose processes share a stored token, and a network that loses,
+/// A small world: one session on a server, one phone with processes that share a stored token, and a network that loses,
 /// delays and duplicates. Every value is small, so that all histories can be walked.
 struct LossyNetwork: Hashable {
     /// What may happen in this world, and how often.
@@ -21,7 +21,7 @@ struct LossyNetwork: Hashable {
         /// Whether an answer that comes after the client's time-out is still taken, if the stored token is the one that
         /// was presented. Otherwise the client drops it, as the SDK does.
         var takesLateAnswers = false
-        /// Whether the session is bound to a key whose proof every request carries.
+        /// Whether the session is bound to a key, so that every request carries a proof of it.
         var isBound = false
         /// The rotation interval `W`, in seconds.
         var interval: Int64 = 2

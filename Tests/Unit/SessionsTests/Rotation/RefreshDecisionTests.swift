@@ -3,7 +3,7 @@ import Testing
 
 /// The table of convergent, confirmed rotation, row by row, at every boundary of the rotation interval (120 s).
 struct RefreshDecisionTests {
-    /// A session whose token 4 was presented and whose token 5 was issued, `age` seconds before the test's instant.
+    /// A session at which token 4 was presented and token 5 was issued, `age` seconds before the test's instant.
     private func session(
         keyThumbprint: String? = nil, requestKey: UInt64? = nil
     ) -> Session {

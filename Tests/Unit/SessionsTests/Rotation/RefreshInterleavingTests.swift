@@ -64,7 +64,7 @@ struct RefreshInterleavingTests {
 
     // MARK: The thief
 
-    /// A thief who copied the store and the victim refresh in any order, each more than the interval after the last.
+    /// A thief with a copy of the store and the victim refresh in any order, each more than the interval after the last.
     private struct Theft {
         var session = Sample.session()
         var tokens: [UInt64] = [1, 1]
@@ -136,7 +136,7 @@ struct RefreshInterleavingTests {
         #expect(bothReach(3, before: 1, sharesKey: false, mutation), "\(mutation) must be noticed")
     }
 
-    /// How a thief asks who does it all the time.
+    /// The requests of a thief that asks all the time.
     struct Poll: Sendable, CustomTestStringConvertible {
         var pause: Int64
         /// Whether the thief stays with the copied token, whatever comes back.
@@ -188,12 +188,12 @@ struct RefreshInterleavingTests {
         return counts
     }
 
-    @Test func thiefWhoAsksAllTheTime_isFoundOut_beforeTheVictimsFifthRefresh() {
+    @Test func thiefThatAsksAllTheTime_isFoundOut_beforeTheVictimsFifthRefresh() {
         #expect(refreshesUntilEachIsFound()?.max() == 4)
     }
 
     @Test(arguments: [RefreshMutation.repeatedConfirmsNothing, .confirmedConverges, .confirmedMoves])
-    func brokenRow_letsAThiefStayWhoAsksAllTheTime(mutation: RefreshMutation) {
+    func brokenRow_letsAThiefStayThatAsksAllTheTime(mutation: RefreshMutation) {
         let sum = refreshesUntilEachIsFound()?.reduce(0, +) ?? 0
         let sumWhenBroken = refreshesUntilEachIsFound(mutation)?.reduce(0, +) ?? .max
         #expect(sum > 0 && sumWhenBroken > sum, "\(mutation) must be noticed: the thief stays, or stays longer")

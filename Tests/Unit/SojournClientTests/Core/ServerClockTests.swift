@@ -32,7 +32,7 @@ struct ServerClockTests {
         #expect(clock.now(uptime: .seconds(4002)) == 5000)
     }
 
-    @Test func serverWhoseClockWasSet_isBelieved() {
+    @Test func serverWithAClockThatWasSet_isBelieved() {
         var clock = ServerClock(wall: 0, uptime: .zero)
         clock.note(server: 1000, sentAt: .zero, receivedAt: .milliseconds(10))
         clock.note(server: 5000, sentAt: .seconds(10), receivedAt: .seconds(12))

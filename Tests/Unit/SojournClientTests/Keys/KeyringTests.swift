@@ -58,7 +58,7 @@ struct KeyringTests {
         }
     }
 
-    @Test("what is no key is an error and no missing key; a login sets it aside and keeps it")
+    @Test("bytes that are no key are an error and no missing key; a login sets them aside and keeps them")
     func corrupted() async throws {
         for bytes in [[], [1, 2, 3], Array(SigningKey.generate(.es256).pkcs8DER.dropLast())] {
             let folder = TemporaryFolder()

@@ -102,7 +102,7 @@ struct ClientLoginSessionTests {
         }
     }
 
-    @Test("what is no code of this server starts nothing, and sends nothing")
+    @Test("a text that is no code of this server starts nothing, and sends nothing")
     func garbage() async throws {
         let phone = try await Phone.signedIn()
         let login = try await phone.server.requestLogin()
@@ -276,7 +276,7 @@ struct ClientLoginSessionTests {
         #expect(try await phone.server.collect(login) == nil)
     }
 
-    @Test("what waits for the user ends in time, and what is ACTIVE does not")
+    @Test("an input that waits for the user ends in time, and an ACTIVE session does not")
     func timeOut() async throws {
         let phone = try await Phone.signedIn()
         let options = Self.options { ($0.inputLimit, $0.skipsReadyForUserInteraction) = (.seconds(2), false) }
@@ -337,7 +337,7 @@ struct ClientLoginSessionTests {
 
     // MARK: Lists
 
-    @Test("the list has what waits, and with the history what is over; a ping keeps a login alive")
+    @Test("the list has waiting logins, and with the history those that are over; a ping keeps a login alive")
     func lists() async throws {
         let phone = try await Phone.signedIn()
         let (session, login) = try await phone.loggedIn(Self.request { $0.bond = .ping(120) })

@@ -126,7 +126,8 @@ struct LoginSessionFactorTests {
         await until("the server is told") { phone.server.status(of: login)?.cause == "denied" }
     }
 
-    @Test("a session that is stopped while its prompt is shown lets nobody in") func stoppedDuringPrompt() async throws
+    @Test("a session that is stopped while its prompt is shown lets no device in") func stoppedDuringPrompt()
+        async throws
     {
         let phone = try await Phone.signedIn(mode: .biometric)
         let (session, login) = try await phone.scanned(Self.factorRequired)
@@ -335,7 +336,7 @@ struct LoginSessionFactorTests {
         #expect(await other.backendAccess == nil && !other.isAppLogin)
     }
 
-    @Test("a user who is not signed in starts no session") func notSignedIn() async throws {
+    @Test("without a user that is signed in no session starts") func notSignedIn() async throws {
         let phone = try await Phone.new()
         let login = try await phone.server.requestLogin()
         let errors = [

@@ -52,7 +52,7 @@ struct LoginSessionLossTests {
         if let error = await task.value { throw error }
     }
 
-    @Test("a wrong factor whose answer was lost counts once") func lostRefusal() async throws {
+    @Test("a wrong factor with a lost answer counts once") func lostRefusal() async throws {
         let phone = try await Phone.signedIn()
         var request = TestLoginRequest()
         request.secondFactor = "required"
@@ -69,7 +69,7 @@ struct LoginSessionLossTests {
         #expect(session.status == LoginStatus(.active))
     }
 
-    @Test("without the network a session that nobody was let in by ends at once, and the server hears of it later")
+    @Test("without the network a session that let no device in ends at once, and the server hears of it later")
     func offlineStop() async throws {
         let phone = try await Phone.signedIn()
         let (session, login) = try await phone.scanned()
@@ -135,7 +135,7 @@ struct LoginSessionLossTests {
         (401, "<html>"), (403, "{}"), (404, "nothing here"), (599, "\0"),
     ]
 
-    @Test("hostile answers crash nothing, end no login, and log nobody out", arguments: hostile.indices)
+    @Test("hostile answers crash nothing and end neither a login nor the phone's session", arguments: hostile.indices)
     func hostileAnswers(index: Int) async throws {
         let (status, body) = Self.hostile[index]
         let phone = try await Phone.signedIn()

@@ -195,7 +195,7 @@ struct PushedMessageTests {
         #expect(try await phone.sojourn.startSession(push: message) != nil)
     }
 
-    @Test("what is longer than a push service carries, or no text, is refused")
+    @Test("a message that is longer than a push service carries, or no text, is refused")
     func garbage() async throws {
         let phone = try await Self.registered()
         let login = try await phone.server.requestLogin()

@@ -81,7 +81,7 @@ struct PresenceTableTests {
         for code in 1...15 { #expect(PresenceError(.android, code: code).errorCode % 100 == code) }
     }
 
-    @Test("no code is too odd", arguments: [Int.min, Int.max, -4711, 0, 1_000_000, 999_999])
+    @Test("every code, however odd, has a kind", arguments: [Int.min, Int.max, -4711, 0, 1_000_000, 999_999])
     func odd(code: Int) {
         let error = PresenceError(.apple, code: code)
         #expect(error.kind == .unknown(error.code))

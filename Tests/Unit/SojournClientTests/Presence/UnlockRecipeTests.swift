@@ -33,7 +33,7 @@ struct UnlockRecipeTests {
         #expect(phone.record?.session?.mode == .password)
     }
 
-    @Test func userWhoClosesTheQuestion_staysOutside() async throws {
+    @Test func userThatClosesTheQuestion_staysOutside() async throws {
         let phone = try await Phone.signedIn(mode: .biometric).other()
         phone.gate.next(.code(128))
         #expect(try await !phone.sojourn.open(asking: Questions(steps: Guarded([]))))

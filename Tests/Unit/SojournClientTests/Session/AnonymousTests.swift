@@ -42,7 +42,7 @@ struct AnonymousTests {
         #expect(keys.count == 4 && Set(keys).count == 1)
     }
 
-    /// Otherwise the key of a login whose answer is lost for good would refuse every later one.
+    /// Otherwise the key of a login with an answer that is lost for good would refuse every later one.
     @Test func answerThatWasLostLongAgo_givesWayToANewUser() async throws {
         let phone = try await phone()
         phone.wire.next(Wire.loseAnswer, Wire.loseAnswer, Wire.loseAnswer)

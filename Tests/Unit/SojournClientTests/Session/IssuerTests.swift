@@ -5,7 +5,7 @@ import Testing
 
 /// A server that calls itself by another URL than the app.
 struct IssuerTests {
-    /// A server that refuses every signature, and whose metadata is `metadata`.
+    /// A server that refuses every signature, and has `metadata` as its metadata.
     private func thrown(_ status: Int = 200, metadata: String) async throws -> (SojournError?, Phone) {
         let phone = try await Phone.new(renewal: .boundRefreshToken)
         phone.wire.always { request, _, _ throws(TransportFailure) in

@@ -3,7 +3,7 @@ import SojournClient
 import SojournTestKit
 import Testing
 
-/// A browser whose answer a test decides.
+/// A browser with an answer that a test decides.
 private struct Browser: LoginPresenter {
     let open: @Sendable (URL) async throws(LoginPresentationError) -> URL
 

@@ -11,7 +11,7 @@ struct PasskeyTests {
         if case .refused(let refusal) = error { refusal.code } else { error.map { "\($0)" } }
     }
 
-    /// A phone whose user has a passkey, and is signed out.
+    /// A phone of a user with a passkey, signed out.
     private func phone(
         _ renewal: SojournConfiguration.Renewal = .refreshToken
     ) async throws -> (phone: Phone, passkey: Passkey) {
@@ -34,7 +34,7 @@ struct PasskeyTests {
         _ = try await phone.sojourn.accessToken(.renewed(after: try await phone.sojourn.accessToken()))
     }
 
-    @Test func login_whoseUserDeclines_isCancelled_andChangesNothing() async throws {
+    @Test func loginThatTheUserDeclines_isCancelled_andChangesNothing() async throws {
         let (phone, _) = try await phone()
         passkeys.refuse(with: .cancelled)
         let error = await #expect(throws: SojournError.self) { try await phone.sojourn.signIn(passkey: passkeys) }
@@ -59,7 +59,7 @@ struct PasskeyTests {
         await #expect(throws: SojournError.cancelled) { try await phone.sojourn.signIn(passkey: none) }
     }
 
-    @Test func registration_needsAUserWhoWasThere_andHappensOnce() async throws {
+    @Test func registration_needsAPresentUser_andHappensOnce() async throws {
         let phone = try await Phone.new()
         _ = try await phone.sojourn.signIn(username: "anna", password: "pw")
         _ = try await phone.sojourn.addPasskey(by: passkeys)

@@ -63,7 +63,7 @@ struct FileStoreTests {
             ])
     }
 
-    @Test("whatever fails before the rename leaves the old record", arguments: PrivateFile.Step.allCases)
+    @Test("a failure before the rename leaves the old record", arguments: PrivateFile.Step.allCases)
     func failures(step: PrivateFile.Step) async throws {
         #expect(try await store.replace(nil, with: SessionRecord.bytes(1)))
         let old = try #require(try await store.load())
@@ -169,7 +169,7 @@ struct FileStoreTests {
         #expect(try folder.permissions("a/b c") == 0o700)
     }
 
-    @Test("what a killed process has left is written over")
+    @Test("the leftover of a killed process is written over")
     func leftOver() async throws {
         try folder.put(Array(repeating: 1, count: 100_000), "session.json.new")
         #expect(try await store.replace(nil, with: SessionRecord.bytes(1)))

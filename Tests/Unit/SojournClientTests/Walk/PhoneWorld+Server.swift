@@ -16,7 +16,7 @@ extension PhoneWorld {
             device: Device(id: "phone-1"), keyThumbprint: keyThumbprint, startedAt: start, epoch: 1)
     }
 
-    /// The server's own decision on a token of its session, whose request was sent so many seconds ago, if it says so.
+    /// The server's own decision on a token of its session in a request that was sent so many seconds ago, if it says so.
     private mutating func decide(_ token: UInt64, key: UInt64?, sentAtAge: Int64? = nil) -> RefreshDecision {
         var settings = Settings()
         settings.sessions.rotationInterval = .seconds(rules.interval)

@@ -43,7 +43,7 @@ struct PhoneWorld: Hashable {
         var freeze: Int64 = 0
         /// Whether requests say when they were sent.
         var saysSentAt = false
-        /// Whether the session is bound to a key whose proof every request carries.
+        /// Whether the session is bound to a key, so that every request carries a proof of it.
         var isBound = false
         /// The rotation interval `W`, in seconds.
         var interval: Int64 = 2
@@ -58,7 +58,7 @@ struct PhoneWorld: Hashable {
         var machine: RenewalMachine<WalkRecord>
         /// What the machine wants done next.
         var output: RenewalMachine<WalkRecord>.Output
-        /// The request whose answer is awaited.
+        /// The request that waits for its answer.
         var awaited: Int?
         /// Seconds since it was sent, until its answer is stored.
         var waited: Int64 = 0

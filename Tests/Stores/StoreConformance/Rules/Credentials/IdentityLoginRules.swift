@@ -7,7 +7,7 @@ extension Fixture {
         OneTimeToken(.identityToken, of: "", id: id, goodUntil: until, at: start)
     }
 
-    /// A login by the identity `1` with that token; who is new is called by the first name that is free.
+    /// A login by the identity `1` with that token; a new user is called by the first name that is free.
     static func login(
         _ token: String, linking: String? = nil, names: String..., subject: String = "1", provider: String = "acme"
     ) throws -> IdentityLogin {
@@ -49,7 +49,7 @@ extension Store {
     fileprivate func users() async throws -> [User] { try await users(matching: nil, after: nil, limit: 99).items }
 }
 
-/// Logins of whom an identity provider has authenticated.
+/// Logins of users that an identity provider has authenticated.
 let identityLoginRules: [StoreRule] = [
     StoreRule("the first login by an identity makes its user, the next one finds them") { store in
         let login = try Fixture.login("a", names: "new")

@@ -18,7 +18,7 @@ extension Store {
         }
     }
 
-    /// Who is linked by a proof of that address, by a new subject of the provider; nil: nobody.
+    /// The user that is linked by a proof of that address, by a new subject of the provider; nil: none.
     fileprivate func linked(
         by email: String, at provider: String = "acme", refuse: Bool = false
     ) async throws -> Identifier<User>? {
@@ -29,7 +29,7 @@ extension Store {
     }
 }
 
-/// Users whose address was verified, and logins that prove one.
+/// Users with an address that was verified, and logins that prove one.
 let verifiedEmailRules: [StoreRule] = [
     StoreRule("an address stays verified under another spelling, and not when it changes, be it back") { store in
         let anna = try await store.given(Fixture.user("anna", email: "anna@example.org"))
@@ -142,7 +142,7 @@ let verifiedEmailRules: [StoreRule] = [
         let made = Set(seen.compactMap { $0?.arrival == .new ? $0?.user.id : nil })
         #expect(Set(seen.compactMap { $0?.user.id }) == made)
         #expect(try await Set(store.users(matching: nil, after: nil, limit: 99).items.map(\.id)) == made)
-        // From now on it means one or nobody.
+        // From now on it means one user or none.
         let linked = try await store.linked(by: "anna@example.org", at: "initech")
         #expect(linked == (made.count == 1 ? made.first : nil))
     },

@@ -7,7 +7,7 @@ extension Store {
         let feed = try await revocations(after: place.feed, at: Fixture.start, limit: 100)
         let trail = try await trail(after: place.trail)
         (place.feed, place.trail) = (feed.last?.number ?? place.feed, trail.last?.id ?? place.trail)
-        // Who is told of events is told the same.
+        // Receivers of events are told the same.
         #expect(trail.compactMap(\.revocation) == feed.map(\.unnumbered))
         for event in trail.map(\.event) { #expect(event.actor == "admin:local" && event.at == Fixture.start) }
         return (feed, trail.map(\.event))
@@ -19,7 +19,7 @@ extension Store {
     }
 }
 
-/// How far somebody has read.
+/// How far a follower has read.
 private struct Place {
     var feed: Int64
     var trail: Int64

@@ -105,7 +105,7 @@ let importRules: [StoreRule] = [
         #expect(try await store.session(living.id) == nil)
         #expect(try await store.stored(ended.id) == ended)
         #expect(try await store.session(ended.id)?.user == nil)
-        // Nobody who comes later inherits it.
+        // No later user inherits it.
         let user = try await store.given(Fixture.user())
         #expect(try await store.sessions(of: user.id, after: nil, limit: 9).items.isEmpty)
     },

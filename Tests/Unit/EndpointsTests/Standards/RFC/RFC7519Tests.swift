@@ -55,7 +55,7 @@ import Testing
             let scene = try await Scene(stage)
             let (_, claims) = try tokenParts(scene["own"])
             #expect(claims["sub"]?.string == "backend" && claims["client_id"]?.string == "backend")
-            // RFC 9068 section 2.2.1: nobody logged in.
+            // RFC 9068 section 2.2.1: without a login.
             #expect(Set(claims.keys) == ["iss", "aud", "sub", "client_id", "iat", "exp", "jti", "scope", "epoch"])
         }
     }
@@ -156,7 +156,7 @@ import Testing
         .text("7.2-2", "the alphabet of plain base64") { $0.replacing("-", with: "+").replacing("_", with: "/") + "+" },
         .text("7.2-2", "a character of no alphabet", status: 400) { $0.replacing(".", with: ".*") },
         .text("7.2-2", "bits that nothing stands for") { token in
-            // 64 bytes are 86 digits, whose last four bits mean nothing: A and B are the same byte.
+            // 64 bytes are 86 digits, and the last four bits mean nothing: A and B are the same byte.
             let digits = "AQgw", last = token.last ?? "A"
             return token.dropLast() + (digits.contains(last) ? "B" : "C")
         },

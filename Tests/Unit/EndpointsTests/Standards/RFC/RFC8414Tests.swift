@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    /// Section 3.3: who asks finds the issuer of the tokens.
+    /// Section 3.3: a request finds the issuer of the tokens.
     @Test func theIssuerIsThatOfTheTokens() async throws {
         try await EndpointsFixture.with { stage in
             let scene = try await Scene(stage)
@@ -138,7 +138,7 @@ import Testing
 }
 
 extension EndpointsFixture {
-    /// What another node on the same database answers, whose issuer is another one.
+    /// What another node on the same database answers, with another issuer.
     fileprivate func node(issuer: String) -> (Request) async -> Answer {
         let context = ServiceContext(
             store: store, policy: context.policy, rootKeys: rootKeys, signingKeys: context.signingKeys,

@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    /// Section 2.1: the token is for all whom the request names, be it by `audience` or by `resource`.
+    /// Section 2.1: the token is for all services that the request names, be it by `audience` or by `resource`.
     @Test(arguments: [
         ("&audience=\(orders)&audience=\(mail)", [orders, mail]), ("&audience=\(mail)&audience=\(mail)", [mail]),
         ("&audience=\(mail)&resource=\(orders)", [orders, mail]),
@@ -166,7 +166,7 @@ import Testing
     }
 
     /// Section 2.2.2: what is "unacceptable based on policy" is an invalid request as well; the reason is told as everywhere.
-    @Test func aUserWhoMayNotLogIn_isAnInvalidRequest() async throws {
+    @Test func aUserThatMayNotLogIn_isAnInvalidRequest() async throws {
         try await Self.with { world, token in
             let form = (Self.base + Self.subject).replacing("{token}", with: token)
             let user = try Tokens(await world.stage.form("/oauth/token", form)).userID

@@ -63,7 +63,7 @@ import Testing
         Row("RFC 6749 3.2", "audience too", own + "&audience=a&audience=a", nil, "invalid_request"),
     ]
 
-    /// A refresh of a session whose login has asked for both resources, and what comes of it.
+    /// A refresh of a session after a login that has asked for both resources, and what comes of it.
     private static let granted: [Row] = [
         Row("2.2", "none: all of the grant", refresh, [one, two]),
         Row("2.2", "an empty one counts as omitted", refresh + "&resource=", [one, two]),
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// A world whose login asks for `resources`.
+    /// A world with a login that asks for `resources`.
     private static func with(_ resources: String..., body: (World) async throws -> Void) async throws {
         try await EndpointsFixture.with { stage in
             let secret = try await stage.makeClient(
@@ -206,7 +206,7 @@ import Testing
                 #expect(await opens(token, "/v1/verify?audience=\(Self.one)"))
                 #expect(await !opens(token, "/v1/verify?audience=\(Self.two)"))
                 #expect(await !opens(token, "/v1/verify?audience=https://three.example"))
-                // What stands behind an appended path is the query of whoever asks.
+                // What stands behind an appended path is the query of the original request.
                 #expect(await opens(token, "/v1/verify/x?audience=\(Self.one)") == isOwn)
             }
             #expect(await !opens(one, "/v1/me"))
@@ -217,8 +217,8 @@ import Testing
         }
     }
 
-    /// Introspection says for whom, and what an admin takes away from the client is gone at once.
-    @Test func introspectionSaysForWhom() async throws {
+    /// Introspection names the audience, and what an admin takes away from the client is gone at once.
+    @Test func introspectionNamesTheAudience() async throws {
         try await Self.with { world in
             let session = try await world.issue(Self.refresh + "&resource=\(Self.one)&resource=\(Self.two)")
             let client = try await world.issue(Self.own + "&resource=\(Self.one)")
@@ -235,8 +235,8 @@ import Testing
         }
     }
 
-    /// RFC 7662 section 4 and RFC 9701 section 5: a token is active for the API alone that it is for. Who does not say which it
-    /// is compares `aud` itself.
+    /// RFC 7662 section 4 and RFC 9701 section 5: a token is active for the API alone that it is for. A caller that does not name it
+    /// compares `aud` itself.
     @Test(arguments: [false, true]) func aTokenIsActiveForItsOwnAPIAlone(_ isSigned: Bool) async throws {
         try await Self.with { world in
             let fields: Fields = isSigned ? ["Accept": "application/token-introspection+jwt"] : Fields()

@@ -10,7 +10,7 @@ import Testing
 /// 4.2 and 4.3) is in `ProofRow`, for the token endpoint and for a resource; what comes after, in `RFC9449ResourceTests`; how
 /// a session keeps its key, in `DPoPBindingTests`.
 ///
-/// Not here: section 5.2 (nobody registers clients; `dpop` of a client is its `dpop_bound_access_tokens`), section 7.3 (what
+/// Not here: section 5.2 (clients do not register; `dpop` of a client is its `dpop_bound_access_tokens`), section 7.3 (what
 /// clients do), section 10 but for one row (the others are in `OIDFSecurityProfileTests`), and of section 11 what is about
 /// clients (11.2, 11.4), about authorization codes (11.9) and about algorithms to come (11.10).
 @Suite struct RFC9449Tests {
@@ -168,7 +168,7 @@ import Testing
                 "invalid_dpop_proof", fields: [given]),
         ]
 
-    /// A server that demands none gives one to whoever has a wrong clock.
+    /// A server that demands none gives one to a client with a wrong clock.
     static let cured: [Demand] =
         ([-61, 16] as [Int64]).flatMap { seconds -> [Demand] in
             [

@@ -74,7 +74,7 @@ import Testing
                 await stage.form("/oauth/introspect", "token=\(token)", basic: "api:\(secret)")
             }
             stage.moveClock(to: 1000)
-            // A token of somebody who is away is active; when they were there, the API can see.
+            // A token of a user that is away is active; the API sees when the user was there.
             let before = await asked(phone.tokens.access)
             #expect(before.bool("active") == true)
             #expect(before.integer("auth_time") == EndpointsFixture.start)
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func theLimitsOfASessionHoldForWhoIsThere() async throws {
+    @Test func theLimitsOfASessionHoldForAPresentUser() async throws {
         try await EndpointsFixture.with { stage in
             let phone = try await GuardedPhone(stage, .password)
             stage.moveClock(to: 14 * EndpointsFixture.day - 1)
@@ -161,12 +161,12 @@ import Testing
         }
     }
 
-    /// `invalid_grant` is the word at which clients throw their tokens away: of somebody who has mistyped they must not. It is
-    /// said to who begins a session, and of a token that is good for nothing whatever the password.
+    /// `invalid_grant` is the word at which clients throw their tokens away, so a mistyped password must not cause it. It is
+    /// the answer to a request that begins a session, and to a token that is good for nothing whatever the password.
     @Test(arguments: [
         (AuthenticationMode.password, "password", 3600), (.biometric, "presence password", 600), (.no, "password", 300),
     ])
-    func whoMistypesKeepsTheSession(_ mode: AuthenticationMode, ways: String, ageMax: Int64) async throws {
+    func aMistypedPasswordKeepsTheSession(_ mode: AuthenticationMode, ways: String, ageMax: Int64) async throws {
         try await EndpointsFixture.with { stage in
             let phone = try await GuardedPhone(stage, mode, ageMax: mode == .biometric ? 600 : nil)
             stage.moveClock(to: 4000)
@@ -200,7 +200,7 @@ import Testing
     @Test(arguments: [
         (AuthenticationMode.password, true, true), (.biometric, true, false), (.biometric, false, true),
     ])
-    func whoHasLostThePasswordIsToldToLogInAgain(
+    func aUserWithoutThePasswordIsToldToLogInAgain(
         _ mode: AuthenticationMode, hasKey: Bool, logsIn: Bool
     ) async throws {
         try await EndpointsFixture.with { stage in
@@ -235,7 +235,7 @@ import Testing
             #expect(await phone.refresh("&password=correct+horse").status == 429)
             stage.moveClock(to: 9000)
             #expect(await phone.refresh("&password=correct+horse").status == 200)
-            // What ends things takes nobody's presence.
+            // What ends things takes no user's presence.
             stage.moveClock(to: 20_000)
             #expect(await stage.call(.get, "/v1/me", bearer: phone.tokens.access).status == 401)
             #expect(await stage.call(.post, "/v1/logout", bearer: phone.tokens.access).status == 204)

@@ -67,7 +67,7 @@ import Testing
     }
 
     /// Section 4.14.2: the refresh token of a public client rotates; when the old one comes again, the session is over, for
-    /// whoever holds the new one too.
+    /// the new one too.
     @Test func reuseEndsTheSession() async throws {
         try await EndpointsFixture.with { stage in
             let first = try await stage.logIn()

@@ -17,7 +17,7 @@ import Testing
         return sent
     }
 
-    /// Section 4: who asks for it gets it, and JSON is what everybody else gets.
+    /// Section 4: a request for a JWT gets one, and every other one gets JSON.
     @Test(
         arguments: [
             (nil, false), ("*/*", false), ("application/*", false), ("application/json", false),
@@ -65,7 +65,7 @@ import Testing
             #expect(claims["iss"]?.string == EndpointsFixture.issuer)
             #expect(claims["aud"]?.string == "backend")
             if case .integer(let second)? = claims["iat"] { #expect(second == EndpointsFixture.start) }
-            // Neither sub nor exp, so that nobody takes it for an access token.
+            // Neither sub nor exp, so that no reader takes it for an access token.
             #expect(Set(claims.keys) == ["iss", "aud", "iat", "token_introspection"])
             guard case .object(let inner)? = claims["token_introspection"] else {
                 Issue.record("no object")
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// Section 5: who does not prove who they are gets an error as ever, and no JWT.
+    /// Section 5: a caller without a proof gets an error as ever, and no JWT.
     @Test func errorsStayJSON() async throws {
         let json: [(name: StaticString, value: String?)] = [("Content-Type", "application/json")]
         for demand in [
