@@ -84,9 +84,7 @@ import Testing
         let store = try openStore(tap.url(try server.newDatabase()))
         let session = try await givenSession(store)
         let start = session.startedAt
-        func expect(
-            _ trips: Int, _ call: String, _ body: () async throws -> Void
-        ) async throws {
+        func expect(_ trips: Int, _ call: String, _ body: () async throws -> Void) async throws {
             let before = tap.syncCount
             try await body()
             #expect(tap.syncCount - before == trips, "\(call)")
@@ -151,7 +149,7 @@ import Testing
         let lane = ReconnectingConnection(
             url: tap.url(try server.newDatabase()), options: options, names: StatementNames())
 
-        /// Whether somebody who comes now gets a connection; `breaks`, if so: one that is lost at once.
+        /// Whether a caller gets a connection now; `breaks`, if so: one that is lost at once.
         func isServed(breaks: Bool = false) -> Bool {
             do throws(DatabaseError) {
                 try lane.withConnection(until: options.now() + .seconds(60)) { (_) throws(DatabaseError) in
@@ -160,7 +158,7 @@ import Testing
                 return true
             } catch { return false }
         }
-        /// The pauses between attempts to connect, in milliseconds, while somebody comes every 10 ms.
+        /// The pauses between attempts to connect, in milliseconds, while a caller comes every 10 ms.
         func pauses(_ count: Int) -> [Int] {
             var attempts: [Int] = []
             var time = 0
@@ -176,7 +174,7 @@ import Testing
 
         tap.refuses(true)
         #expect(pauses(8) == [50, 100, 200, 400, 800, 1600, 2000, 2000])
-        // Nobody is let in before the pause is over, though the server is there again.
+        // No caller is let in before the pause is over, though the server is there again.
         tap.refuses(false)
         #expect(!isServed())
         passed.withLock { $0 += .seconds(2) }

@@ -5,14 +5,28 @@ struct DeadCodeTests {
     /// The targets of the SDK: apps use their names.
     private static let libraries: Set<Substring> = ["SojournClient", "SojournEvents", "SojournTestKit"]
 
-    @Test("a name that is declared in the sources stands somewhere else too") func namesAreUsed() throws {
-        let sources = try SourceFile.all(in: "Sources")
+    /// How often each identifier stands in code, counted once.
+    private static let counts = Result {
         var counts: [UInt64: Int] = [:]
-        for file in try sources + SourceFile.all(in: "Tests") where file.target != "TidyTests" {
+        for file in try SourceFile.all(in: "Sources") + SourceFile.all(in: "Tests") where file.target != "TidyTests" {
             for line in file.lines where !line.isComment {
                 for print in line.fingerprints { counts[print, default: 0] += 1 }
             }
         }
+        return counts
+    }
+
+    @Test("a noun that was coined here stands in no more code than before") func coinagesDoNotSpread() throws {
+        let counts = try Self.counts.get()
+        for (noun, bound) in Remaining.coinedNouns {
+            let count = Substring(noun).fingerprints.reduce(0) { $0 + (counts[$1] ?? 0) }
+            #expect(count <= bound, "\(noun): \(count)")
+        }
+    }
+
+    @Test("a name that is declared in the sources stands somewhere else too") func namesAreUsed() throws {
+        let sources = try SourceFile.all(in: "Sources")
+        let counts = try Self.counts.get()
         var found: Set<String> = []
         for file in sources where !Self.libraries.contains(file.target) {
             for (index, line) in file.lines.enumerated() {

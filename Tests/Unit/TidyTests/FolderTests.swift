@@ -34,6 +34,27 @@ struct FolderTests {
         }
     }
 
+    @Test("a feature of the domain has the same folder in the endpoints, the pages and the SDK")
+    func featuresAreNamedOnce() throws {
+        let features = try Self.names(in: "Sources/Sessions")
+        for target in ["Endpoints", "Pages", "SojournClient"] {
+            for name in try Self.names(in: "Sources/\(target)") where Self.isFolder("Sources/\(target)/\(name)") {
+                let isNamed = features.contains(name) || Remaining.otherFolders.contains("\(target)/\(name)")
+                #expect(isNamed, "Sources/\(target)/\(name)")
+            }
+        }
+    }
+
+    @Test("no two files of a target share a name") func filesAreDistinct() throws {
+        var places: [String: [String]] = [:]
+        for file in try ["Sources", "Tests", "migrations"].flatMap(SourceFile.all) {
+            let name = file.path.split(separator: "/").last ?? ""
+            places["\(file.target)/\(name)", default: []].append(file.path)
+        }
+        #expect(places.count > 1500)
+        for (name, places) in places { #expect(places.count == 1, "\(name): \(places)") }
+    }
+
     @Test("the architecture and the opening file name every folder of the domain") func foldersOfTheDomain() throws {
         let opening = try String(contentsOfFile: Repository.path("Sources/Sessions/Sessions.swift"), encoding: .utf8)
         let architecture = try String(

@@ -135,7 +135,7 @@ struct RecipeTests {
                 #expect(try ask(.delete, "/api/transfer", proof: stolen, fields).status.code == 401)
                 #expect(try ask(.post, "/orders", proof: stolen, fields).status.code == 404, "outside of the API")
                 #expect(try ask(.delete, "/api/transfer", proof: honest, fields).status.code == 401)
-                // What is made up beside an honest request harms nobody.
+                // What is made up beside an honest request does no harm.
                 #expect(try ask(proof: honest, fields).status.code == 200)
             }
             for scheme in ["Bearer", "bearer"] {
@@ -170,6 +170,114 @@ struct RecipeTests {
         await server.kill()
     }
 
+    /// What the verifier sees of sessions, settings, clients and users that end.
+    private static let verifierLife = """
+
+        import subprocess, sys, urllib.parse
+        one, far, far_admin, key, thumbprint, program, database, root_key, folder = sys.argv[1:]
+        admin_url, admin_key = f"http://{one}/admin/v1", "\(CrashServer.adminKey)"
+        def admin(method, path, body=None):
+            request = urllib.request.Request(
+                admin_url + path, json.dumps(body).encode() if body is not None else None, method=method,
+                headers={"Authorization": "Bearer " + admin_key, "Content-Type": "application/json"})
+            answer = urllib.request.urlopen(request).read()
+            return json.loads(answer) if answer else None
+        user = "/users/username:anna"
+        def login(device): return admin("POST", user + "/sessions", {"device": {"id": device}})
+        bound = admin("POST", user + "/sessions", {"device": {"id": "bound"}, "dpop_jkt": thumbprint})
+        def state(token):
+            try: return verifier.verify(token).get("sid")
+            except jwt.InvalidTokenError as error: return str(error)
+        def wait(token, wanted):
+            end = time.time() + 20
+            while state(token) != wanted:
+                if time.time() > end: sys.exit(f"{state(token)} is not {wanted}")
+                time.sleep(0.005)
+            print(wanted)
+
+        early = login("early")
+        admin("DELETE", "/sessions/" + early["session_id"])
+        verifier = Verifier("https://login.example", "https://login.example",
+            f"http://{far}/oauth/jwks", f"http://{far_admin}/admin/v1/revocations", key)
+        wait(early["access_token"], "session_ended")
+        phone, tablet = login("phone"), login("tablet")
+        wait(phone["access_token"], phone["session_id"])
+        wait(bound["access_token"], "no bearer token")
+        admin("DELETE", "/sessions/" + phone["session_id"])
+        wait(phone["access_token"], "session_ended")
+        wait(tablet["access_token"], tablet["session_id"])
+        admin("POST", user + "/disable", {"effective": "immediate"})
+        wait(tablet["access_token"], "user_blocked")
+        admin("POST", user + "/enable")
+        wait(tablet["access_token"], tablet["session_id"])
+        def login_after(type, device):
+            at = max(item["at"] for item in verifier.cuts if item["type"] == type)
+            while True:
+                late = login(device)
+                if late["issued_at"] > at: return late
+        admin("PATCH", user, {"offline_session_max": 86400})
+        wait(tablet["access_token"], "lifetimes_shortened")
+        desk = login_after("lifetimes_shortened", "desk")
+        wait(desk["access_token"], desk["session_id"])
+        admin("POST", user + "/disable", {"effective": "immediate"})
+        wait(desk["access_token"], "user_blocked")
+        admin("PATCH", user, {"offline_session_max": 80000})
+        admin("POST", user + "/enable")
+        wait(desk["access_token"], "lifetimes_shortened")
+        wait(tablet["access_token"], "lifetimes_shortened")
+        watch = login_after("lifetimes_shortened", "watch")
+        wait(watch["access_token"], watch["session_id"])
+        admin("PATCH", "/clients/mobile", {"offline_session_idle": 86400})
+        wait(watch["access_token"], "lifetimes_shortened")
+        watch = login_after("lifetimes_shortened", "watch")
+        wait(watch["access_token"], watch["session_id"])
+        admin("PUT", "/settings/sessions", {"offline_session_max": 70000})
+        wait(watch["access_token"], "lifetimes_shortened")
+        watch = login_after("lifetimes_shortened", "watch")
+        wait(watch["access_token"], watch["session_id"])
+        backend = admin("POST", "/clients", {"client_id": "backend", "scope": "read",
+            "token_endpoint_auth_method": "client_secret_post", "grant_types": ["client_credentials"]})
+        form = {"grant_type": "client_credentials", "client_id": "backend", "client_secret": backend["client_secret"]}
+        def post(path, form):
+            answer = urllib.request.urlopen(f"http://{far}/oauth/{path}", urllib.parse.urlencode(form).encode())
+            return answer.read()
+        def get_own(): return json.loads(post("token", form))["access_token"]
+        own, other = get_own(), get_own()
+        assert "sid" not in verifier.verify(own)
+        post("revoke", {**form, "token": own})
+        wait(own, "client_token_revoked")
+        assert "sid" not in verifier.verify(other)
+        form["client_secret"] = admin("PATCH", "/clients/backend", {"rotate_secret": True})["client_secret"]
+        wait(other, "client_tokens_ended")
+        own = get_own()
+        assert "sid" not in verifier.verify(own), "what the new secret gave in the same second is good"
+        admin("POST", "/revoke-all")
+        wait(watch["access_token"], "all_sessions_ended")
+        wait(own, "client_tokens_ended")
+        own = get_own()
+        assert "sid" not in verifier.verify(own)
+        late = login_after("all_sessions_ended", "late")
+        wait(late["access_token"], late["session_id"])
+        admin("DELETE", "/clients/backend")
+        wait(own, "client_deleted")
+        sub = admin("GET", user)["user_id"]
+        admin("DELETE", user)
+        wait(late["access_token"], "session_ended")
+        while verifier.over[sub]["type"] != "user_deleted": time.sleep(0.005)
+        line = json.dumps({"type": "user", "user_id": sub, "username": "anna"}) + "\\n"
+        subprocess.run([program, "import", "-", "--replace", "--database", database], input=line,
+            text=True, check=True, stdout=subprocess.DEVNULL, cwd=folder, env={"SOJOURN_ROOT_KEY": root_key})
+        while True:
+            back = login("back")
+            if back["issued_at"] > verifier.over[sub]["at"]: break
+        wait(back["access_token"], back["session_id"])
+        late = back
+        admin("DELETE", "/clients/mobile")
+        wait(late["access_token"], "client_deleted")
+        wait(early["access_token"], "session_ended")
+        print("done")
+        """
+
     @Test("the verifier in Python refuses tokens that the feed of another node has revoked")
     func verifier() async throws {
         let folder = StartingFolder()
@@ -180,114 +288,11 @@ struct RecipeTests {
         let key = try #require(made?.json["admin_key"]?.string)
         let verifier = try Self.snippet("verifier.py")
         #expect(verifier.split(separator: "\n").count <= 34, "lines of the verifier")
-        let program =
-            verifier + """
-
-                import subprocess, sys, urllib.parse
-                admin_url, admin_key = "http://\(one.adminAddress)/admin/v1", "\(CrashServer.adminKey)"
-                def admin(method, path, body=None):
-                    request = urllib.request.Request(
-                        admin_url + path, json.dumps(body).encode() if body is not None else None, method=method,
-                        headers={"Authorization": "Bearer " + admin_key, "Content-Type": "application/json"})
-                    answer = urllib.request.urlopen(request).read()
-                    return json.loads(answer) if answer else None
-                user = "/users/username:anna"
-                def login(device): return admin("POST", user + "/sessions", {"device": {"id": device}})
-                bound = admin("POST", user + "/sessions", {"device": {"id": "bound"}, "dpop_jkt": "\(PhoneKey().thumbprint)"})
-                def state(token):
-                    try: return verifier.verify(token).get("sid")
-                    except jwt.InvalidTokenError as error: return str(error)
-                def wait(token, wanted):
-                    end = time.time() + 20
-                    while state(token) != wanted:
-                        if time.time() > end: sys.exit(f"{state(token)} is not {wanted}")
-                        time.sleep(0.005)
-                    print(wanted)
-
-                early = login("early")
-                admin("DELETE", "/sessions/" + early["session_id"])
-                verifier = Verifier("https://login.example", "https://login.example",
-                    "http://\(other.publicAddress)/oauth/jwks", "http://\(other.adminAddress)/admin/v1/revocations", "\(key)")
-                wait(early["access_token"], "session_ended")
-                phone, tablet = login("phone"), login("tablet")
-                wait(phone["access_token"], phone["session_id"])
-                wait(bound["access_token"], "no bearer token")
-                admin("DELETE", "/sessions/" + phone["session_id"])
-                wait(phone["access_token"], "session_ended")
-                wait(tablet["access_token"], tablet["session_id"])
-                admin("POST", user + "/disable", {"effective": "immediate"})
-                wait(tablet["access_token"], "user_blocked")
-                admin("POST", user + "/enable")
-                wait(tablet["access_token"], tablet["session_id"])
-                def login_after(type, device):
-                    at = max(item["at"] for item in verifier.cuts if item["type"] == type)
-                    while True:
-                        late = login(device)
-                        if late["issued_at"] > at: return late
-                admin("PATCH", user, {"offline_session_max": 86400})
-                wait(tablet["access_token"], "lifetimes_shortened")
-                desk = login_after("lifetimes_shortened", "desk")
-                wait(desk["access_token"], desk["session_id"])
-                admin("POST", user + "/disable", {"effective": "immediate"})
-                wait(desk["access_token"], "user_blocked")
-                admin("PATCH", user, {"offline_session_max": 80000})
-                admin("POST", user + "/enable")
-                wait(desk["access_token"], "lifetimes_shortened")
-                wait(tablet["access_token"], "lifetimes_shortened")
-                watch = login_after("lifetimes_shortened", "watch")
-                wait(watch["access_token"], watch["session_id"])
-                admin("PATCH", "/clients/mobile", {"offline_session_idle": 86400})
-                wait(watch["access_token"], "lifetimes_shortened")
-                watch = login_after("lifetimes_shortened", "watch")
-                wait(watch["access_token"], watch["session_id"])
-                admin("PUT", "/settings/sessions", {"offline_session_max": 70000})
-                wait(watch["access_token"], "lifetimes_shortened")
-                watch = login_after("lifetimes_shortened", "watch")
-                wait(watch["access_token"], watch["session_id"])
-                backend = admin("POST", "/clients", {"client_id": "backend", "scope": "read",
-                    "token_endpoint_auth_method": "client_secret_post", "grant_types": ["client_credentials"]})
-                form = {"grant_type": "client_credentials", "client_id": "backend", "client_secret": backend["client_secret"]}
-                def post(path, form):
-                    answer = urllib.request.urlopen(f"http://\(other.publicAddress)/oauth/{path}", urllib.parse.urlencode(form).encode())
-                    return answer.read()
-                def get_own(): return json.loads(post("token", form))["access_token"]
-                own, other = get_own(), get_own()
-                assert "sid" not in verifier.verify(own)
-                post("revoke", {**form, "token": own})
-                wait(own, "client_token_revoked")
-                assert "sid" not in verifier.verify(other)
-                form["client_secret"] = admin("PATCH", "/clients/backend", {"rotate_secret": True})["client_secret"]
-                wait(other, "client_tokens_ended")
-                own = get_own()
-                assert "sid" not in verifier.verify(own), "what the new secret gave in the same second is good"
-                admin("POST", "/revoke-all")
-                wait(watch["access_token"], "all_sessions_ended")
-                wait(own, "client_tokens_ended")
-                own = get_own()
-                assert "sid" not in verifier.verify(own)
-                late = login_after("all_sessions_ended", "late")
-                wait(late["access_token"], late["session_id"])
-                admin("DELETE", "/clients/backend")
-                wait(own, "client_deleted")
-                sub = admin("GET", user)["user_id"]
-                admin("DELETE", user)
-                wait(late["access_token"], "session_ended")
-                while verifier.over[sub]["type"] != "user_deleted": time.sleep(0.005)
-                line = json.dumps({"type": "user", "user_id": sub, "username": "anna"}) + "\\n"
-                subprocess.run(["\(CommandLineProgram.path)", "import", "-", "--replace", "--database", "\(nodes.database)"], input=line,
-                    text=True, check=True, stdout=subprocess.DEVNULL, cwd="\(folder.path)", env={"SOJOURN_ROOT_KEY": "\(nodes.rootKey)"})
-                while True:
-                    back = login("back")
-                    if back["issued_at"] > verifier.over[sub]["at"]: break
-                wait(back["access_token"], back["session_id"])
-                late = back
-                admin("DELETE", "/clients/mobile")
-                wait(late["access_token"], "client_deleted")
-                wait(early["access_token"], "session_ended")
-                print("done")
-                """
         let python = Repository.root.appending(path: ".build/peers/bin/python").path
-        let result = try await Tool.run([python, "-c", program])
+        let result = try await Tool.run([
+            python, "-c", verifier + Self.verifierLife, one.adminAddress, other.publicAddress, other.adminAddress, key,
+            PhoneKey().thumbprint, CommandLineProgram.path, nodes.database, nodes.rootKey, folder.path,
+        ])
         #expect(result.text.hasSuffix("done\n"), "\(result.text)")
         #expect(result.status == 0)
         for node in nodes.nodes { await node.kill() }

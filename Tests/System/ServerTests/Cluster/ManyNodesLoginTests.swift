@@ -70,21 +70,43 @@ struct ManyNodesLoginTests {
             + "&code_challenge=\(challenge)&redirect_uri=\(PercentEncoding.encode(callback))\(more)"
     }
 
+    /// Makes the user anna at one node, and the client at another.
+    private static func prepare(_ nodes: [CrashServer]) throws {
+        let user = JSONValue.object(["username": .string("anna"), "password": .string(password)])
+        #expect(nodes[0].admin(.post, "/users", user)?.status == 201)
+        let client = JSONValue.object([
+            "client_id": .string("shop"),
+            "grant_types": .array([.string("authorization_code"), .string("refresh_token")]),
+            "scope": .string("openid"), "redirect_uris": .array([.string(callback)]),
+            "browser_session": .string("client"),
+        ])
+        #expect(nodes[1].admin(.post, "/clients", client)?.status == 201)
+    }
+
+    /// Logs in on the page, with a part for each of the three nodes. Returns the code.
+    private static func logIn(_ browser: Browser, _ nodes: [CrashServer]) throws -> String {
+        let asked = try browser.get(authorize())
+        let login = try #require(
+            asked.fields.first("Location"), "\(asked.status): \(String(decoding: asked.body, as: UTF8.self))")
+        let first = try #require(browser.node)
+        let page = try browser.get(login)
+        let second = try #require(browser.node)
+        let form = try [
+            "r": hidden("r", in: page), "csrf": hidden("csrf", in: page), "username": "anna", "password": password,
+        ]
+        let answer = try browser.post("/login/password", form)
+        let third = try #require(browser.node)
+        #expect(Set([first, second, third]) == Set(nodes.map(\.publicAddress)), "each has a part")
+        return try #require(try query(answer)["code"])
+    }
+
     @Test("a login begins at one node, takes the password at another, and its code at a third; all see its logout")
     func oneLogin() async throws {
         let folder = StartingFolder()
         let cluster = try await ManyNodes(
             3, on: PostgresServer.shared.newDatabase(), environment: ["SOJOURN_SERVER_TRUSTED_PROXIES": "127.0.0.1"])
         let nodes = cluster.nodes
-        let user = JSONValue.object(["username": .string("anna"), "password": .string(Self.password)])
-        #expect(nodes[0].admin(.post, "/users", user)?.status == 201)
-        let client = JSONValue.object([
-            "client_id": .string("shop"),
-            "grant_types": .array([.string("authorization_code"), .string("refresh_token")]),
-            "scope": .string("openid"), "redirect_uris": .array([.string(Self.callback)]),
-            "browser_session": .string("client"),
-        ])
-        #expect(nodes[1].admin(.post, "/clients", client)?.status == 201)
+        try Self.prepare(nodes)
         let servers = nodes.map { "server \($0.publicAddress);" }.joined(separator: " ")
         try Nginx.run(
             """
@@ -101,28 +123,15 @@ struct ManyNodesLoginTests {
             """, folder
         ) { proxy in
             let browser = Browser(proxy)
-            let asked = try browser.get(Self.authorize())
-            let login = try #require(
-                asked.fields.first("Location"), "\(asked.status): \(String(decoding: asked.body, as: UTF8.self))")
-            let first = try #require(browser.node)
-            let page = try browser.get(login)
-            let second = try #require(browser.node)
-            let answer = try browser.post(
-                "/login/password",
-                [
-                    "r": Self.hidden("r", in: page), "csrf": Self.hidden("csrf", in: page), "username": "anna",
-                    "password": Self.password,
-                ])
-            let third = try #require(browser.node)
-            #expect(Set([first, second, third]) == Set(nodes.map(\.publicAddress)), "each has a part")
-            let code = try #require(try Self.query(answer)["code"])
+            let code = try Self.logIn(browser, nodes)
+            let lastNode = browser.node
             let app = Browser(proxy)
             let form = [
                 "grant_type": "authorization_code", "code": code, "client_id": "shop", "redirect_uri": Self.callback,
                 "code_verifier": Self.verifier,
             ]
             let tokens = try app.post("/oauth/token", form)
-            #expect(tokens.status.code == 200 && app.node != third)
+            #expect(tokens.status.code == 200 && app.node != lastNode)
             let json = try #require(JSONValue(text: tokens.body))
             let access = try #require(json["access_token"]?.string)
             // The browser's session answers at every node, and the code is used up at every node.

@@ -77,6 +77,12 @@ struct CommandLineTests {
 
     /// What every admin command must do, whether a server answers or the program itself.
     func administer() async throws {
+        try await administerUsers()
+        try await administerClients()
+        try await administerServer()
+    }
+
+    private func administerUsers() async throws {
         try await expect(
             "user create ada --email ada@example.org", exits: 0, output: "user ada was made", input: "correct horse\n")
         try await expect("user create ada", exits: 4, errors: "(username_taken)", input: "correct horse\n")
@@ -122,6 +128,9 @@ struct CommandLineTests {
         try await expect("session explain --user ada", exits: 3, errors: "ada has no session")
         try await expect("session revoke-all", exits: 2, errors: "--yes")
         try await expect("session show 00", exits: 3)
+    }
+
+    private func administerClients() async throws {
         try await expect(
             "client create tv --auth client_secret_basic", exits: 0, output: "  sjc_")
         try await expect("client create tv", exits: 4, errors: "(client_exists)")
@@ -142,6 +151,9 @@ struct CommandLineTests {
         try await expect(
             "client create signer --auth private_key_jwt --jwks keys.json --grants client_credentials", exits: 0)
         try await expect("client show signer", exits: 0, output: "Ed25519 signer-1, Ed25519 signer-2")
+    }
+
+    private func administerServer() async throws {
         try await expect("event list --json --limit 200", exits: 0, output: "\"event\" : \"client_created\"")
         try await expect("event list --limit 1", exits: 0, output: "there is more: --cursor")
         try await expect("event list --user ada", exits: 0, output: "user_created")
@@ -234,7 +246,7 @@ struct CommandLineTests {
         #expect(await again.result().status == 0)
     }
 
-    @Test("what prevents a start is one line and exit 1")
+    @Test("an obstacle to the start is one line and exit 1")
     func obstacles() async throws {
         try await expect("migrate", exits: 0)
         func expectLine(_ words: [String], _ expected: String, _ location: SourceLocation = #_sourceLocation)

@@ -28,7 +28,7 @@ struct WebhookPlaceTests {
         }
     }
 
-    /// A call of an app, whose address a proxy tells.
+    /// A call of an app, with an address that a proxy tells.
     private func call(_ path: String, from address: String, at server: CrashServer, _ body: [String: JSONValue]) throws
         -> JSONValue
     {
@@ -39,8 +39,8 @@ struct WebhookPlaceTests {
         return JSONValue(text: answer.body) ?? .null
     }
 
-    @Test("device, place and time of a login and of a theft; a new file of places is taken while the server runs")
-    func wholeServer() async throws {
+    /// A server with a file of places and a webhook, and with the user anna.
+    private func start() async throws -> CrashServer {
         try await PlaceFiles.write(folder.file("places.mmdb"))
         folder.write(
             "c.json5",
@@ -53,19 +53,28 @@ struct WebhookPlaceTests {
             environment: [
                 "SOJOURN_CONFIG": "c.json5", "SOJOURN_WEBHOOK_SECRET_MAILS": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
             ])
-        let password = JSONValue.string("correct horse battery staple")
         let user = server.admin(
             .post, "/users",
-            .object(["username": .string("anna"), "password": password, "email": .string("anna@example.org")]))
+            .object([
+                "username": .string("anna"), "password": Self.password, "email": .string("anna@example.org"),
+            ]))
         #expect(user?.status == 201)
         // A thief is found out at once.
         let settings = server.admin(.put, "/settings/sessions", .object(["rotation_interval": .integer(0)]))
         #expect(settings?.status == 200)
+        return server
+    }
+
+    private static let password = JSONValue.string("correct horse battery staple")
+
+    @Test("a message has device, place and time of a login and of a theft; a new file of places is taken at run time")
+    func wholeServer() async throws {
+        let server = try await start()
         func logIn(_ device: String, from address: String) throws -> String? {
             try call(
                 "/v1/login", from: address, at: server,
                 [
-                    "username": .string("anna"), "password": password,
+                    "username": .string("anna"), "password": Self.password,
                     "device": .object([
                         "id": .string(device), "name": .string("Anna's iPhone"), "platform": .string("ios"),
                     ]),
@@ -82,7 +91,7 @@ struct WebhookPlaceTests {
         let time = try #require(data["timestamp"]?.string.flatMap { try? Date($0, strategy: .iso8601) })
         #expect((begin - 1...begin + 30).contains(Int64(time.timeIntervalSince1970)))
 
-        // Two rotations later somebody else comes with the first token, from another country.
+        // Two rotations later a thief comes with the first token, from another country.
         let second = try call("/v1/refresh", from: "192.0.2.9", at: server, ["refresh_token": .string(first)])
         let third = try call(
             "/v1/refresh", from: "192.0.2.9", at: server, ["refresh_token": second["refresh_token"] ?? .null])
