@@ -67,7 +67,7 @@ actor ContractServers {
 }
 
 /// The suite that keeps the fake server what the real one is.
-@Suite("What the SDK relies on", .timeLimit(.minutes(2)))
+@Suite("The contract of the SDK", .timeLimit(.minutes(2)))
 struct ServerContractTests {
     /// The number of the next user, so that cases do not share users.
     private static let userCount = Guarded(0)

@@ -74,7 +74,7 @@ struct StartingRootKeyFileTests {
     }
 
     @Test(
-        "what is no key is refused with its line and without its text",
+        "a line that is no key is refused with its number and without its text",
         arguments: [
             ("", "holds no root key"), ("# only a comment\n", "holds no root key"),
             ("\(one)\n\(one.dropLast())", "line 2"), ("\(one)0", "line 1"), ("x\(one.dropFirst())", "line 1"),

@@ -165,7 +165,7 @@ struct AccountActTests {
         }
     }
 
-    @Test("What was typed is shown again with an error or a stale token")
+    @Test("A typed value is shown again with an error or a stale token")
     func typedIsKept() async throws {
         try await EndpointsFixture.withPasskeys { stage in
             _ = try await stage.passkey(of: try await stage.logIn())

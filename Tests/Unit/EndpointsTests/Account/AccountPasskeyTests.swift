@@ -121,7 +121,7 @@ import WebAuthnFixture
     }
 
     @Test(
-        "what is no registration is refused in words",
+        "a malformed registration is refused in words",
         arguments: [
             "x", "{}", "[]", "null", #"{"id":"AQ","rawId":"AQ","type":"public-key","response":{}}"#,
             #"{"id":"AQ","id":"AQ"}"#, String(repeating: "[", count: 5000),

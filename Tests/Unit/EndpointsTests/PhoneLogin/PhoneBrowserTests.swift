@@ -81,7 +81,7 @@ struct PhoneBrowserTests {
         }
     }
 
-    @Test("What the session of the browser answers has the phone, the probation and the scope of the phone login")
+    @Test("A session that the browser's session answers has the phone, the probation and the scope of the phone login")
     func inheritance() async throws {
         try await Self.with { stage in
             for (client, tokens) in stage.all {
@@ -227,7 +227,7 @@ struct PhoneBrowserTests {
         }
     }
 
-    @Test("What a password answered in the same browser inherits nothing, and goes on without the phone")
+    @Test("A session that a password opened in the same browser inherits nothing, and goes on without the phone")
     func password() async throws {
         try await Self.with { stage in
             let hosted = stage.waiting.hosted

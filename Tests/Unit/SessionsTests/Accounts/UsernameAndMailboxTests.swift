@@ -36,7 +36,7 @@ struct UsernameAndMailboxTests {
     }
 
     @Test(
-        "what no mail provider gives out is no mailbox",
+        "an address that no mail provider gives out is no mailbox",
         arguments: [
             "", "anna", "@example.org", "anna@", "anna@localhost", "anna@@example.org", "an na@example.org",
             " anna@example.org", "anna@example.org ", "anna@example..org", "anna@.example.org", "anna@example.org.",
