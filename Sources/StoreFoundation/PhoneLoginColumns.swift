@@ -4,7 +4,7 @@ public import Sessions
 public enum PhoneLoginColumns {
     /// The columns that change after the request, in the order of `read` and `writeVariable`.
     public static let variable = Columns(
-        "state", "input", "history", "cause", "number_shown", "user_id", "authenticated_at", "phone_session_id",
+        "state", "cause", "number_shown", "user_id", "authenticated_at", "phone_session_id",
         "phone_user_id", "phone_client_id", "phone_device_id", "arrival", "phone_options", "phone_secret_hash",
         "wrong_factors", "answered_at", "input_until", "collect_until", "ended_at", "due_at", "ping_at",
         "ping_tries", "answered_acts")
@@ -12,9 +12,7 @@ public enum PhoneLoginColumns {
     public static let all = Columns(
         "id", "kind", "client_id", "request", "remote_address", "user_agent", "methods", "epoch", "started_at", "bond",
         "ping_seconds", "second_factor", "browser", "known_users", "announce_info", "session_info",
-        "scan_handle", "user_code", "poll_hash", "key_thumbprint", "return_uri", "browser_session_id", "state", "input",
-        "history",
-        "cause",
+        "scan_handle", "user_code", "poll_hash", "key_thumbprint", "return_uri", "browser_session_id", "state", "cause",
         "number_shown", "user_id",
         "authenticated_at", "phone_session_id", "phone_user_id", "phone_client_id", "phone_device_id", "arrival",
         "phone_options", "phone_secret_hash", "wrong_factors", "answered_at", "input_until", "collect_until",
@@ -54,8 +52,8 @@ public enum PhoneLoginColumns {
         guard let bond = PhoneLogin.Bond(word: word, interval: row.optional { row in row.duration() }) else {
             throw CorruptRow("login \(id) has the bond '\(word)'")
         }
-        let secondFactor = try row.optional { (row) throws(CorruptRow) -> PhoneLogin.SecondFactorRule in
-            try row.word(as: PhoneLogin.SecondFactorRule.self)
+        let secondFactor = try row.optional { (row) throws(CorruptRow) -> PhoneLogin.FactorRule in
+            try row.word(as: PhoneLogin.FactorRule.self)
         }
         let browser = row.optional { row in row.bytes() }
         let knownUsers = try row.list().map { (text) throws(CorruptRow) in
@@ -78,16 +76,8 @@ public enum PhoneLoginColumns {
     }
 
     private static func readVariable(_ row: inout some StoredRow, of login: inout PhoneLogin) throws(CorruptRow) {
-        let word = row.text()
-        let input = try row.optional { (row) throws(CorruptRow) -> PhoneLogin.Input in
-            try row.word(as: PhoneLogin.Input.self)
-        }
-        guard let state = PhoneLogin.State(word: word, input: input) else {
-            throw CorruptRow("login \(login.id) has the state '\(word)'")
-        }
-        login.state = state
-        login.history = try row.word(as: PhoneLogin.History.self)
-        login.cause = try row.optional { (row) throws(CorruptRow) -> PhoneLogin.Cause in
+        let phase = try row.word(as: PhoneLogin.Phase.self)
+        let cause = try row.optional { (row) throws(CorruptRow) -> PhoneLogin.Cause in
             try row.word(as: PhoneLogin.Cause.self)
         }
         login.number = row.optional { row in Int(row.integer()) }
@@ -98,16 +88,19 @@ public enum PhoneLoginColumns {
         login.answeredAt = row.optional { row in row.instant() }
         login.inputUntil = row.instant()
         login.collectUntil = row.optional { row in row.instant() }
-        login.endedAt = row.optional { row in row.instant() }
+        let endedAt = row.optional { row in row.instant() }
+        guard let state = PhoneLogin.State(phase, cause: cause, endedAt: endedAt) else {
+            throw CorruptRow("login \(login.id) is '\(phase.rawValue)', which does not fit its cause and its end")
+        }
+        login.state = state
         row.skip(1)
         login.pingAt = row.optional { row in row.instant() }
         login.pingTries = row.optional { row in Int(row.integer()) } ?? 0
         for text in row.list() {
             let parts = text.split(separator: ":", maxSplits: 1)
-            guard parts.count == 2, let key = UInt64(parts[0]),
-                let answer = PhoneLogin.Reply(rawValue: String(parts[1]))
+            guard parts.count == 2, let key = UInt64(parts[0]), let reply = PhoneLogin.Reply(rawValue: String(parts[1]))
             else { throw CorruptRow("login \(login.id) has the answer '\(text)'") }
-            login.answered.append(PhoneLogin.AnsweredAct(key: key, answer: answer))
+            login.answered.append(PhoneLogin.AnsweredAct(key: key, reply: reply))
         }
     }
 
@@ -120,18 +113,18 @@ public enum PhoneLoginColumns {
         let userID: Identifier<User> = try row.identifier()
         let (clientID, deviceID) = (row.text(), row.text())
         let arrival = try row.word(as: PhoneLogin.Arrival.self)
-        var options = PhoneLogin.ClaimOptions()
+        var wishes = PhoneLogin.Wishes()
         for word in row.list() {
             switch word {
-            case "manual_start": options.startsByHand = true
-            case "skip_confirmation": options.skipsConfirmation = true
-            case "second_factor": options.demandsSecondFactor = true
-            default: throw CorruptRow("'\(word)' is no option of a phone")
+            case "manual_start": wishes.startsByHand = true
+            case "skip_confirmation": wishes.skipsConfirmation = true
+            case "second_factor": wishes.demandsSecondFactor = true
+            default: throw CorruptRow("'\(word)' is no wish of a phone")
             }
         }
         var claim = PhoneLogin.Claim(
             sessionID: sessionID, userID: userID, clientID: clientID, deviceID: deviceID, arrival: arrival,
-            options: options)
+            wishes: wishes)
         claim.secretHash = row.optional { row in row.bytes() }
         return claim
     }
@@ -174,9 +167,7 @@ public enum PhoneLoginColumns {
 
     /// Writes the columns that change.
     public static func writeVariable(_ login: PhoneLogin, to row: inout some WrittenRow) {
-        row.add(login.state.word)
-        row.add(login.state.input)
-        row.add(login.history)
+        row.add(login.state.phase)
         row.add(login.cause)
         row.add(login.number.map(Int64.init))
         row.add(login.userID)
@@ -191,7 +182,7 @@ public enum PhoneLoginColumns {
         row.add(login.dueAt)
         row.add(login.pingAt)
         row.add(login.pingTries == 0 ? nil : Int64(login.pingTries))
-        row.add(list: login.answered.map { "\($0.key):\($0.answer.rawValue)" })
+        row.add(list: login.answered.map { "\($0.key):\($0.reply.rawValue)" })
     }
 
     /// - Parameter userID: the user that the login names before a phone has claimed it; nil: it names none.
@@ -203,10 +194,10 @@ public enum PhoneLoginColumns {
         row.add(claim?.clientID)
         row.add(claim?.deviceID)
         row.add(claim?.arrival)
-        let options = claim?.options ?? PhoneLogin.ClaimOptions()
+        let wishes = claim?.wishes ?? PhoneLogin.Wishes()
         let words = [
-            options.startsByHand ? "manual_start" : nil, options.skipsConfirmation ? "skip_confirmation" : nil,
-            options.demandsSecondFactor ? "second_factor" : nil,
+            wishes.startsByHand ? "manual_start" : nil, wishes.skipsConfirmation ? "skip_confirmation" : nil,
+            wishes.demandsSecondFactor ? "second_factor" : nil,
         ]
         row.add(list: words.compactMap(\.self))
         row.add(claim?.secretHash)

@@ -162,7 +162,7 @@ public struct Exporter {
         repeat {
             let page = try await read { [cursor] () async throws(StoreError) in
                 try await store.phoneLogins(
-                    ofUser: nil, state: nil, after: cursor.flatMap { SessionCursor($0) },
+                    ofUser: nil, in: nil, after: cursor.flatMap { SessionCursor($0) },
                     limit: Parts<PhoneLogin>.size)
             }
             for login in page.items where login.isMoved { try write(.phoneLogin, login.members, to: &writer) }

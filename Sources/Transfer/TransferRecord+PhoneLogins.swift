@@ -24,23 +24,23 @@ extension PhoneLogin {
             clientID: try line.text("client_id"), bond: bond,
             knownUsers: isKnown ? [userID].compactMap(\.self) : [], request: request,
             startedAt: startedAt, inputUntil: startedAt)
-        guard let state = PhoneLogin.State(word: try line.text("state"), input: nil) else {
-            throw LineProblem("'state' is no state of a login")
-        }
+        let phase = try line.required("state", try line.optionalWord("state")) as Phase
+        guard
+            let state = State(
+                phase, cause: try line.optionalText("cause").flatMap { Cause(rawValue: $0) },
+                endedAt: try line.optionalInstant("ended_at"))
+        else { throw LineProblem("'state' does not fit 'cause' and 'ended_at'") }
         self.state = state
         browserSession = try line.optionalIdentifier("browser_session_id")
-        history = try line.required("history", try line.optionalWord("history"))
-        cause = try line.optionalText("cause").flatMap { PhoneLogin.Cause(rawValue: $0) }
         claim = Claim(
             sessionID: try line.identifier("phone_session_id"), userID: try line.identifier("phone_user_id"),
             clientID: try line.text("phone_client_id"), deviceID: try line.text("phone_device_id"),
-            arrival: try line.required("arrival", try line.optionalWord("arrival")), options: ClaimOptions())
+            arrival: try line.required("arrival", try line.optionalWord("arrival")), wishes: Wishes())
         self.userID = userID
         authenticatedAt = try line.optionalInstant("authenticated_at")
         answeredAt = try line.optionalInstant("answered_at")
-        endedAt = try line.optionalInstant("ended_at")
         guard isMoved, !isLoggedIn || userID != nil else {
-            throw LineProblem("'state' must be ACTIVE with the history LOGGED_IN, DONE or ERROR")
+            throw LineProblem("'state' must be signed_in or that of an end, and signed_in has a user")
         }
     }
 
@@ -57,8 +57,7 @@ extension PhoneLogin {
         members.add("session_info", request.sessionInfo)
         members.add("remote_address", request.remoteAddress)
         members.add("user_agent", request.userAgent)
-        members.add("state", state.word)
-        members.add("history", history.rawValue)
+        members.add("state", state.phase.rawValue)
         members.add("cause", cause?.rawValue)
         members.add("browser_session_id", browserSession?.description)
         members.add("phone_session_id", claim?.sessionID.description)

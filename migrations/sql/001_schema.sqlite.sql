@@ -325,10 +325,8 @@ CREATE TABLE logins (
     code_used_at INTEGER,
     started_at INTEGER NOT NULL,
     -- Login with a phone; null in all of them: a login that was completed on the page
-    state TEXT, -- 'STARTING', 'READY_FOR_USER_INTERACTION', 'WAITING_FOR_USER_INPUT', 'ACTIVE', 'DONE' or 'ERROR'
-    input TEXT, -- 'WAIT_FOR_CONFIRMATION' or 'WAIT_FOR_SECOND_FACTOR'; null in the other states
-    history TEXT, -- 'FAIL', 'LOGGED_IN', 'LOGGED_IN_ONE_SHOT', 'ABORTED', 'LOGGED_OUT', 'ERROR' or 'DELETED'
-    cause TEXT, -- of the end
+    state TEXT, -- 'requested', 'claimed', 'confirming', 'proving', 'approved', 'signed_in', 'completed', 'aborted', 'signed_out', 'failed' or 'deleted'
+    cause TEXT, -- of the end; null in a living state
     bond TEXT, -- 'none', 'session' or 'ping': how long the session depends on the phone
     ping_seconds INTEGER, -- of the bond 'ping'
     second_factor TEXT, -- 'required' or 'not_required'; null: as the session of the phone
@@ -385,7 +383,7 @@ CREATE INDEX logins_of_user ON logins (phone_user_id, started_at) WHERE phone_us
 CREATE INDEX logins_ping ON logins (ping_at) WHERE ping_at IS NOT NULL;
 -- Finds the logins that time may have changed, and counts those that wait for a phone.
 CREATE INDEX logins_due ON logins (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX logins_waiting ON logins (id) WHERE state = 'STARTING';
+CREATE INDEX logins_waiting ON logins (id) WHERE state = 'requested';
 -- Find the newest logins with a phone, of all or in one state, among those that were completed on the page.
 CREATE INDEX logins_by_time ON logins (started_at, id) WHERE state IS NOT NULL;
 CREATE INDEX logins_by_state ON logins (state, started_at, id) WHERE state IS NOT NULL;

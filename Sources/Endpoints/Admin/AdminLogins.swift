@@ -2,20 +2,17 @@ internal import HTTP
 internal import Sessions
 
 extension Endpoints {
-    /// `GET /admin/v1/logins?user=&state=&cursor=&limit=`: the logins with a phone, newest first.
+    /// `GET /admin/v1/logins?user=&phase=&cursor=&limit=`: the logins with a phone, newest first.
     func listPhoneLogins(_ call: Call) async throws -> Response {
-        let query = try QueryParameters(call, known: ["user", "state", "cursor", "limit"])
+        let query = try QueryParameters(call, known: ["user", "phase", "cursor", "limit"])
         var userID: Identifier<User>?
         if let text = try query.text("user") {
             guard let reference = UserReference(text) else { throw ServiceError.notFound("user") }
             userID = try await services.administration.user(reference).id
         }
-        let state = try query.text("state")
-        if let state, !PhoneLogin.State.words.contains(state) {
-            throw RequestProblem.invalid("state", "must be one of \(PhoneLogin.State.words.joined(separator: ", "))")
-        }
         let page = try await services.phoneLogins.logins(
-            ofUser: userID, state: state, after: try query.sessionCursor(), limit: try query.limit())
+            ofUser: userID, in: try query.word("phase", as: PhoneLogin.Phase.self), after: try query.sessionCursor(),
+            limit: try query.limit())
         return try .json(ListAnswer(try await answers(page.items, call), nextCursor: page.nextCursor))
     }
 

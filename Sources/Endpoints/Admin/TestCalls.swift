@@ -21,19 +21,19 @@ extension Endpoints {
         let members = try Members(
             call, known: ["state", "input", "history", "cause", "phone_session_id", "client_id"])
         let clock = try existingTestClock()
-        let input = try members.word("input", as: PhoneLogin.Input.self)
-        guard let state = PhoneLogin.State(word: try members.requiredString("state"), input: input) else {
-            throw members.refused(
-                "state",
-                "must be one of \(PhoneLogin.State.words.joined(separator: ", ")), with its input if it awaits one")
+        let input = try members.word("input", as: PhoneLoginWords.Input.self)
+        let state = PhoneLoginWords.State(rawValue: try members.requiredString("state"))
+        guard let state, PhoneLoginWords.fits(state, input) else {
+            let all = PhoneLoginWords.State.allCases.map(\.rawValue).joined(separator: ", ")
+            throw members.refused("state", "must be one of \(all), with its input if it awaits one")
         }
         var cause: PhoneLogin.Cause?
         if let word = try members.string("cause") {
             cause = PhoneLogin.Cause(rawValue: word)
             guard cause != nil else { throw members.refused("cause", "is not a cause that a login can have") }
         }
-        guard let target = PhoneLoginTarget(state, try members.word("history", as: PhoneLogin.History.self), cause)
-        else {
+        let history = try members.word("history", as: PhoneLoginWords.History.self)
+        guard let target = PhoneLoginWords.phase(state, input, history).flatMap({ PhoneLoginTarget($0, cause) }) else {
             throw members.refused("state", "never has this history with this cause")
         }
         var phoneID: Identifier<Session>?

@@ -5,25 +5,25 @@ internal import Sessions
 
 /// Logins with a phone in the console.
 extension Endpoints {
-    /// `GET /console/logins?user=&state=&cursor=`: the logins with a phone, the newest first.
+    /// `GET /console/logins?user=&phase=&cursor=`: the logins with a phone, the newest first.
     func showConsoleLogins(_ call: Call) async throws -> Response {
         try await console(call) { stay in
-            let query = try QueryParameters(call, known: ["user", "state", "cursor"] + ConsoleRequest.ownParameters)
+            let query = try QueryParameters(call, known: ["user", "phase", "cursor"] + ConsoleRequest.ownParameters)
             let text = try query.text("user")
-            let state = try query.text("state").flatMap { PhoneLogin.State.words.contains($0) ? $0 : nil }
+            let phase = try query.text("phase").flatMap { PhoneLogin.Phase(rawValue: $0) }
             let view = ConsoleView(stay, self)
             var user: User?
             if let text {
                 user = try await self.user(named: text)
                 if user == nil {
-                    return view.logins(.init(name: text, state: state, isUnknown: true), nil).response(.notFound)
+                    return view.logins(.init(name: text, phase: phase, isUnknown: true), nil).response(.notFound)
                 }
             }
             let cursor = try query.sessionCursor()
             let page = try await services.phoneLogins.logins(
-                ofUser: user?.id, state: state, after: cursor, limit: ConsoleView.rowsMax)
+                ofUser: user?.id, in: phase, after: cursor, limit: ConsoleView.rowsMax)
             let filter = ConsoleView.LoginFilter(
-                user: user, name: text ?? "", state: state, isFirstPage: cursor == nil)
+                user: user, name: text ?? "", phase: phase, isFirstPage: cursor == nil)
             return view.logins(filter, page).response()
         }
     }

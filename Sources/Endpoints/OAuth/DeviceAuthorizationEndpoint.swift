@@ -75,8 +75,8 @@ extension FormParameters {
     }
 
     /// The rule of the client for the second factor; nil when it is absent.
-    private func secondFactor() throws -> PhoneLogin.SecondFactorRule? {
-        try word("second_factor", as: PhoneLogin.SecondFactorRule.self)
+    private func secondFactor() throws -> PhoneLogin.FactorRule? {
+        try word("second_factor", as: PhoneLogin.FactorRule.self)
     }
 
     /// One of the words of an enumeration; nil when it is absent.

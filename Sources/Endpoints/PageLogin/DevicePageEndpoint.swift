@@ -98,7 +98,7 @@ extension Endpoints {
         do throws(ServiceError) {
             let found = try await rateLimiter.userCode(from: stay.call.caller) {
                 () async throws(ServiceError) -> (PhoneLogin, Client)? in
-                guard let login = try await services.phoneLogins.login(typed: typed), login.state == .starting,
+                guard let login = try await services.phoneLogins.login(typed: typed), login.state == .requested,
                     let client = try await services.pageLogin.client(login.clientID)
                 else { return nil }
                 return (login, client)

@@ -196,26 +196,30 @@ extension PhonePage.State {
     /// What the page of a login shows.
     init(of login: PhoneLogin) {
         let isLinked = login.claim?.arrival == .linked
-        switch login.state {
-        case .starting: self = .waiting
-        case .readyForUserInteraction: self = isLinked ? .opened : .scanned
-        case .waitingForUserInput where isLinked: self = .opened
-        case .waitingForUserInput where login.isNumberConfirmed: self = .confirmed
-        case .waitingForUserInput: self = login.number == nil ? .scanned : .number
-        case .active where login.history == .fail: self = isLinked ? .opened : .approved
-        case .active: self = .finished
-        case .done, .error: self = Self.ended(login)
-        }
+        let seen: Self = isLinked ? .opened : .scanned
+        let shown: Self = isLinked || login.number == nil ? seen : .number
+        self =
+            switch login.state {
+            case .requested: .waiting
+            case .claimed: seen
+            case .confirming: shown
+            case .proving: !isLinked && login.isNumberConfirmed ? .confirmed : shown
+            case .approved: isLinked ? .opened : .approved
+            case .signedIn: .finished
+            case .ended(let ending): Self(ending)
+            }
     }
 
-    private static func ended(_ login: PhoneLogin) -> Self {
-        switch login.cause {
-        case nil: .finished
-        case .denied, .canceled: .cancelled
-        case .timedOut, .notCollected: .timedOut
-        case .wrongNumber: .wrongNumber
-        case .contested: .contested
-        default: login.history == .loggedOut ? .finished : .failed
-        }
+    private init(_ ending: PhoneLogin.Ending) {
+        self =
+            switch ending.cause {
+            case nil: .finished
+            case .denied, .canceled: .cancelled
+            case .timedOut, .notCollected: .timedOut
+            case .wrongNumber: .wrongNumber
+            case .contested: .contested
+            case .secondFactorFailed, .fault, .parentEnded, .presenceLost, .ended:
+                ending.outcome == .signedOut ? .finished : .failed
+            }
     }
 }

@@ -10,7 +10,7 @@ extension Endpoints {
     func phoneCode(_ call: Call) async throws -> Response {
         guard let login = try await ownPhoneLogin(call) else { throw ServiceError.notFound("file") }
         // The scan may come between the page and its picture, which is no error that a browser should report.
-        guard login.state == .starting, let matrix = QRMatrix(phoneLink(login, .picture)) else {
+        guard login.state == .requested, let matrix = QRMatrix(phoneLink(login, .picture)) else {
             return Response(status: .noContent, fields: ["Cache-Control": "no-store"])
         }
         return Response(
@@ -60,7 +60,7 @@ extension Endpoints {
         _ login: PhoneLogin, _ proof: DeviceProof, atMost patience: Duration
     ) async throws(ServiceError) -> PhoneLogin {
         var patience = patience
-        if login.state == .starting {
+        if login.state == .requested {
             patience = min(patience, max(services.phoneLogins.pictureUntil - context.clock.now, .milliseconds(100)))
         }
         return try await services.phoneLogins.wait(

@@ -27,7 +27,7 @@ extension Endpoints {
 /// A login with a phone as JSON, for the device that wants to be logged in.
 struct DevicePhoneLoginAnswer: Encodable {
     let loginID: String
-    /// The last thing that has happened, in the word of `PhoneLogin.deviceEvent`.
+    /// The last thing that has happened, in the word of `DeviceEvent`.
     let event: String
     let state: String
     let history: String
@@ -40,16 +40,16 @@ struct DevicePhoneLoginAnswer: Encodable {
 
     init(_ login: PhoneLogin, _ service: PhoneLoginService) {
         loginID = login.id.description
-        event = login.deviceEvent
-        state = login.state.word
-        history = login.history.rawValue
+        event = DeviceEvent(login).rawValue
+        let words = PhoneLoginWords(login.state)
+        (state, history) = (words.state.rawValue, words.history.rawValue)
         number = login.state.awaitsInput ? login.number : nil
         // A login that a backend requests is pushed: no picture leads to it.
-        let isWaiting = login.state == .starting && login.kind != .backchannel
+        let isWaiting = login.state == .requested && login.kind != .backchannel
         qr = isWaiting ? service.link(of: login, .picture) : nil
         qrExpiresAt = isWaiting ? service.pictureUntil.secondsSinceEpoch : nil
         expiresAt = login.state.awaitsInput ? login.inputUntil.secondsSinceEpoch : nil
-        sessionID = login.history == .fail ? nil : login.id.description
+        sessionID = login.isLoggedIn || login.state.isFinal ? login.id.description : nil
         version = login.deviceVersion
     }
 
@@ -60,21 +60,5 @@ struct DevicePhoneLoginAnswer: Encodable {
         case expiresAt = "expires_at"
         case sessionID = "session_id"
         case version
-    }
-}
-
-extension PhoneLogin {
-    /// The word for the device that wants to be logged in. It tells nothing of the user before the approval.
-    var deviceEvent: String {
-        switch (state, history) {
-        case (.starting, _): "waiting"
-        case (.readyForUserInteraction, _): "scanned"
-        case (.waitingForUserInput, _): number == nil ? "scanned" : "number"
-        case (_, .loggedIn), (_, .loggedInOneShot): "logged_in"
-        case (_, .loggedOut), (_, .deleted): "logged_out"
-        case (.active, _): "approved"
-        case (.error, _), (_, .error): "failed"
-        default: cause == .timedOut || cause == .notCollected ? "timed_out" : "canceled"
-        }
     }
 }

@@ -12,15 +12,15 @@ extension Endpoints {
         guard let source = try members.word("source", as: PhoneLoginCode.Source.self) else {
             throw members.refused("source", "is missing: qr, deep_link or push")
         }
-        var options = PhoneLogin.ClaimOptions()
-        options.startsByHand = try members.bool("manual_start") ?? false
-        options.skipsConfirmation = try members.bool("skip_confirmation") ?? false
-        options.demandsSecondFactor = try members.bool("second_factor") ?? false
+        var wishes = PhoneLogin.Wishes()
+        wishes.startsByHand = try members.bool("manual_start") ?? false
+        wishes.skipsConfirmation = try members.bool("skip_confirmation") ?? false
+        wishes.demandsSecondFactor = try members.bool("second_factor") ?? false
         let key = try call.idempotencyKey()
         let (rule, address) = (remoteLogins, call.caller.remoteAddress)
         return try await acting(call, session) { () async throws(ServiceError) in
             try await services.phoneLogins.claim(
-                .init(code: code, source: source, options: options), by: session, key: key, from: call.origin
+                .init(code: code, source: source, wishes: wishes), by: session, key: key, from: call.origin
             ) { rule.allows($0, $1, from: address) }
         }
     }

@@ -18,6 +18,8 @@ struct PhoneLoginAnswer: Encodable {
 
     let loginID: String
     let kind: String
+    /// The state in one word of this server, by which admins filter.
+    let phase: String
     let state: String
     let input: String?
     let history: String
@@ -65,16 +67,15 @@ struct PhoneLoginAnswer: Encodable {
         bindingMessage = login.request.backchannel?.bindingMessage
         loginID = login.id.description
         kind = login.kind.rawValue
-        state = login.state.word
-        input = login.state.input?.rawValue
-        history = login.history.rawValue
+        phase = login.state.phase.rawValue
+        let words = PhoneLoginWords(login.state)
+        (state, input, history) = (words.state.rawValue, words.input?.rawValue, words.history.rawValue)
         cause = login.cause?.rawValue
         client = ClientPart(clientID: login.clientID, name: clientName)
         numberRequired = login.state.awaitsInput && login.needsNumber
         attemptsLeft = login.attemptsLeft
         (announceInfo, announceQuote) = Self.info(login.request.announceInfo)
-        let isLoggedIn = login.history == .loggedIn || login.history == .loggedInOneShot
-        (sessionInfo, sessionQuote) = isLoggedIn ? Self.info(login.request.sessionInfo) : (nil, nil)
+        (sessionInfo, sessionQuote) = login.hasLetIn ? Self.info(login.request.sessionInfo) : (nil, nil)
         remoteAddress = login.request.remoteAddress
         self.place = place
         self.ownPlace = ownPlace
@@ -103,7 +104,7 @@ struct PhoneLoginAnswer: Encodable {
 
     enum CodingKeys: String, CodingKey {
         case loginID = "login_id"
-        case kind, state, input, history, cause, client
+        case kind, phase, state, input, history, cause, client
         case numberRequired = "number_required"
         case attemptsLeft = "attempts_left"
         case bindingMessage = "binding_message"

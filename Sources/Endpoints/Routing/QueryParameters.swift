@@ -51,6 +51,17 @@ struct QueryParameters {
         return try text(name)
     }
 
+    /// A raw value of `Word`; nil when it is absent or empty.
+    func word<Word: RawRepresentable & CaseIterable>(_ name: String, as type: Word.Type) throws -> Word?
+    where Word.RawValue == String {
+        guard let text = try text(name) else { return nil }
+        guard let word = Word(rawValue: text) else {
+            throw RequestProblem.invalid(
+                name, "must be one of \(Word.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return word
+    }
+
     /// `true` or `false`; false when it is absent.
     func flag(_ name: String) throws -> Bool {
         switch values[name] {

@@ -80,7 +80,7 @@ enum PageLoginSQL {
                 AND NOT EXISTS (
                     SELECT 1 FROM sessions s WHERE s.id = coalesce(l.continued_session_id, l.id) AND (
                         s.ended_at IS NULL
-                        AND (l.browser_session_id IS NOT NULL OR l.history = 'LOGGED_IN')
+                        AND (l.browser_session_id IS NOT NULL OR l.state = 'signed_in')
                         OR EXISTS (
                             SELECT 1 FROM clients c WHERE c.id = l.client_id AND c.backchannel_logout_uri IS NOT NULL
                         )

@@ -7,7 +7,7 @@ enum PhoneLoginSQL {
 
     static func read(_ row: inout Row) throws(CorruptRow) -> PhoneLogin { try PhoneLoginColumns.read(&row) }
 
-    static func select(_ key: PhoneLogin.Key, locked: String = "") -> Statement {
+    static func select(_ key: PhoneLogin.Lookup, locked: String = "") -> Statement {
         switch key {
         case .id(let id): Statement("\(select) id = $1::uuid \(locked)", id)
         case .handle(let handle):
@@ -42,16 +42,17 @@ enum PhoneLoginSQL {
     }
 
     static func selectPage(
-        ofUser userID: Identifier<User>?, _ state: String?, before startedAt: Int64, _ id: Identifier<Session>?,
+        ofUser userID: Identifier<User>?, in phase: PhoneLogin.Phase?, before startedAt: Int64,
+        _ id: Identifier<Session>?,
         limit: Int
     ) -> Statement {
         Statement(
             """
             \(select) \(userID == nil ? "$1::uuid IS NULL" : "phone_user_id = $1::uuid")
-                AND \(state == nil ? "$2::text IS NULL" : "state = $2::text")
+                AND \(phase == nil ? "$2::text IS NULL" : "state = $2::text")
                 AND (started_at, id) < ($3::bigint, coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
             ORDER BY started_at DESC, id DESC LIMIT $5::bigint
-            """, userID, state, startedAt, id, limit)
+            """, userID, phase?.rawValue, startedAt, id, limit)
     }
 
     static func selectDue(by now: Instant, limit: Int) -> Statement {
@@ -68,7 +69,7 @@ enum PhoneLoginSQL {
         Statement(
             """
             SELECT count(*) FROM (
-                SELECT 1 FROM logins WHERE state = 'STARTING' AND (kind = 'enrolment') = $1::boolean LIMIT $2::bigint
+                SELECT 1 FROM logins WHERE state = 'requested' AND (kind = 'enrolment') = $1::boolean LIMIT $2::bigint
             ) AS waiting
             """, areInvitations, limit)
     }
@@ -77,15 +78,15 @@ enum PhoneLoginSQL {
         Statement(
             """
             SELECT count(*) FROM logins
-            WHERE phone_user_id = $1::uuid AND started_at > $2::bigint AND kind = 'backchannel' AND ended_at IS NULL
-                AND state <> 'ACTIVE' AND input_until > $3::bigint
+            WHERE phone_user_id = $1::uuid AND started_at > $2::bigint AND kind = 'backchannel'
+                AND state IN ('requested', 'claimed', 'confirming', 'proving') AND input_until > $3::bigint
             """, userID, since, now)
     }
 
     static func markDeleted(of userID: Identifier<User>) -> Statement {
         Statement(
             """
-            UPDATE logins SET history = 'DELETED'
+            UPDATE logins SET state = 'deleted'
             WHERE state IS NOT NULL AND phone_user_id = $1::uuid AND user_id = $1::uuid AND ended_at IS NOT NULL
             """, userID)
     }

@@ -2,7 +2,7 @@ internal import Sessions
 internal import StoreFoundation
 
 extension PostgresRows {
-    func phoneLogin(_ key: PhoneLogin.Key) -> Answer<PhoneLogin?> {
+    func phoneLogin(_ key: PhoneLogin.Lookup) -> Answer<PhoneLogin?> {
         first(PhoneLoginSQL.select(key), PhoneLoginSQL.read)
     }
 
@@ -31,11 +31,11 @@ extension PostgresRows {
     }
 
     func phoneLogins(
-        ofUser userID: Identifier<User>?, state: String?, after cursor: SessionCursor?, limit: Int
+        ofUser userID: Identifier<User>?, in phase: PhoneLogin.Phase?, after cursor: SessionCursor?, limit: Int
     ) -> Answer<[PhoneLogin]> {
         let startedAt = cursor?.startedAt.secondsSinceEpoch ?? .max
         return all(
-            PhoneLoginSQL.selectPage(ofUser: userID, state, before: startedAt, cursor?.id, limit: limit),
+            PhoneLoginSQL.selectPage(ofUser: userID, in: phase, before: startedAt, cursor?.id, limit: limit),
             PhoneLoginSQL.read)
     }
 

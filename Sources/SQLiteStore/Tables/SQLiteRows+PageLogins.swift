@@ -36,7 +36,7 @@ private enum PageLoginRow {
             WHERE l.started_at < ? AND NOT EXISTS (SELECT 1 FROM logins o WHERE o.phone_login_id = l.id)
             AND NOT EXISTS (
                 SELECT 1 FROM sessions s WHERE s.id = coalesce(l.continued_session_id, l.id) AND (
-                    s.ended_at IS NULL AND (l.browser_session_id IS NOT NULL OR l.history = 'LOGGED_IN')
+                    s.ended_at IS NULL AND (l.browser_session_id IS NOT NULL OR l.state = 'signed_in')
                     OR EXISTS (
                         SELECT 1 FROM clients c WHERE c.id = l.client_id AND c.backchannel_logout_uri IS NOT NULL
                     )

@@ -27,16 +27,16 @@ enum PhoneLoginRow {
     static let countWaiting = Query(
         """
         SELECT count(*) FROM
-            (SELECT 1 FROM logins WHERE state = 'STARTING' AND (kind = 'enrolment') = ? LIMIT ?)
+            (SELECT 1 FROM logins WHERE state = 'requested' AND (kind = 'enrolment') = ? LIMIT ?)
         """)
     static let countPushes = Query(
         """
         SELECT count(*) FROM logins WHERE phone_user_id = ? AND started_at > ? AND kind = 'backchannel'
-            AND ended_at IS NULL AND state <> 'ACTIVE' AND input_until > ?
+            AND state IN ('requested', 'claimed', 'confirming', 'proving') AND input_until > ?
         """)
     static let markDeleted = Query(
         """
-        UPDATE logins SET history = 'DELETED' WHERE state IS NOT NULL AND phone_user_id = ?1 AND user_id = ?1
+        UPDATE logins SET state = 'deleted' WHERE state IS NOT NULL AND phone_user_id = ?1 AND user_id = ?1
             AND ended_at IS NOT NULL
         """)
     static let complete = Query(
@@ -54,7 +54,7 @@ enum PhoneLoginRow {
 }
 
 extension SQLiteRows {
-    func phoneLogin(_ key: PhoneLogin.Key) -> Answer<PhoneLogin?> {
+    func phoneLogin(_ key: PhoneLogin.Lookup) -> Answer<PhoneLogin?> {
         answer { (connection) throws(DatabaseError) in
             switch key {
             case .id(let id):
@@ -102,15 +102,15 @@ extension SQLiteRows {
     }
 
     func phoneLogins(
-        ofUser userID: Identifier<User>?, state: String?, after cursor: SessionCursor?, limit: Int
+        ofUser userID: Identifier<User>?, in phase: PhoneLogin.Phase?, after cursor: SessionCursor?, limit: Int
     ) -> Answer<[PhoneLogin]> {
         answer { (connection) throws(DatabaseError) in
             let query =
                 userID != nil
                 ? PhoneLoginRow.selectPageOfUser
-                : state == nil ? PhoneLoginRow.selectPage : PhoneLoginRow.selectPageInState
+                : phase == nil ? PhoneLoginRow.selectPage : PhoneLoginRow.selectPageInState
             return try connection.all(
-                query, userID, state,
+                query, userID, phase?.rawValue,
                 cursor?.startedAt.secondsSinceEpoch ?? .max, cursor?.id.bytes ?? [], limit, read: PhoneLoginRow.read)
         }
     }

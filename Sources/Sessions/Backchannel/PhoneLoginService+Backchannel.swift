@@ -23,7 +23,7 @@ extension PhoneLoginService {
 
     /// The code with which a phone of its user claims the login; nil once one has, and for every login of another kind.
     public func pushCode(of login: PhoneLogin) -> String? {
-        login.kind == .backchannel && login.state == .starting ? link(of: login, .push) : nil
+        login.kind == .backchannel && login.state == .requested ? link(of: login, .push) : nil
     }
 
     /// Adds the login, and wakes the phones of its user. Throws `tooManyRequests` while too many requests wait for that user, and

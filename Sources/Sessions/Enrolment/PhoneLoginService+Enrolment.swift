@@ -31,7 +31,7 @@ extension PhoneLoginService {
         }
         let key = request.idempotencyKey.map { Self.short(.proveFactor(PhoneFactor(isValid: true)), id, $0) }
         let isRetry = login.answered.contains { $0.key == key }
-        let isAwaited = !isRetry && login.state == .waitingForUserInput(.secondFactor)
+        let isAwaited = !isRetry && login.state == .proving
         let proof =
             isAwaited ? try await prove(factor, for: login, invitation, request, from: origin) : EnrolmentProof()
         if Task.isCancelled { throw .overloaded }
@@ -168,15 +168,15 @@ extension PhoneLoginStart {
             login.request.epoch >= change.settings.revokedBefore?.epoch ?? login.request.epoch
         else { return .failure(.invalidToken(nil)) }
         let before = change
-        var act = PhoneLoginChange.Request(
-            act: .proveFactor(PhoneFactor(isValid: proof.isValid)), key: completion.key, enrolling: completion.phone)
+        var attempt = PhoneLoginAttempt(
+            .proveFactor(PhoneFactor(isValid: proof.isValid)), key: completion.key, phone: completion.phone)
         if let opening, proof.presence?.refusal(for: opening.user) != nil {
-            act.act = .proveFactor(PhoneFactor(isValid: false))
+            attempt.act = .proveFactor(PhoneFactor(isValid: false))
         }
-        let answer = change.act(
-            act, by: completion.policy, completion.rules, from: completion.origin, at: completion.now
-        ).answer
-        if case .refused(let refusal) = answer { return .failure(.login(refusal)) }
+        let reply = change.act(
+            attempt, by: completion.policy, completion.rules, from: completion.origin, at: completion.now
+        ).reply
+        if case .refused(let refusal) = reply { return .failure(.login(refusal)) }
         if let started = change.started, let opening {
             return repeated(
                 started, completion.request, for: client, opening.user, ownAudience: completion.ownAudience)

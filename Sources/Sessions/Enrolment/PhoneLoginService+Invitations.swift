@@ -116,13 +116,13 @@ extension PhoneLoginService {
         let secret = secret(of: known.id, deviceID: claim.deviceID, key)
         let phone = Phone(
             enrolling: known, deviceID: claim.deviceID, secretHash: Self.hash(secret), at: context.clock.now)
-        var options = PhoneLogin.ClaimOptions()
-        options.startsByHand = claim.startsByHand
-        guard let acted = try await act(.claim(arrival, options), on: known.id, enrolling: phone, from: origin) else {
+        var wishes = PhoneLogin.Wishes()
+        wishes.startsByHand = claim.startsByHand
+        guard let acted = try await act(.claim(arrival, wishes), on: known.id, enrolling: phone, from: origin) else {
             throw .notFound("invitation")
         }
-        if case .refused(.terminated) = acted.answer { throw .notFound("invitation") }
-        try acted.answer.get()
+        if case .refused(.terminated) = acted.reply { throw .notFound("invitation") }
+        try acted.reply.get()
         return (acted.login, secret)
     }
 
@@ -162,7 +162,7 @@ extension PhoneLoginService {
                 act, on: id, key: key.map { Self.short(act, id, $0) }, enrolling: enrolling(known, secret), from: origin
             )
         else { throw .invalidToken(nil) }
-        try acted.answer.get()
+        try acted.reply.get()
         return acted.login
     }
 

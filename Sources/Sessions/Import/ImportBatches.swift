@@ -165,7 +165,8 @@ extension StoreTransaction {
         if login.isLoggedIn {
             guard let session else { return false }
             if let ending = session.ending {
-                _ = PhoneLoginPolicy().decide(PhoneLoginAttempt(.sessionEnded(ending.reason)), &login, at: ending.at)
+                let end = PhoneLoginAttempt(.sessionEnded(ending.reason))
+                login = PhoneLoginPolicy().decide(end, on: login, at: ending.at).login
             }
         }
         guard let known else {

@@ -62,12 +62,8 @@ extension RefreshPolicy {
         return phone
     }
 
-    /// The login as it stands at `now`: what time and the end of its phone's session have brought. An act decides the same before
-    /// anything else, and writes it; a look does not.
+    /// The login as it stands at `now`, with the session of its phone.
     func standing(of found: LoginWithPhone, by rules: PhoneLoginRules, at now: Instant) -> PhoneLogin {
-        var login = found.login
-        let tick = PhoneLoginAttempt(.tick, claimant: found.claimant.map { phone(of: $0, at: now) })
-        _ = PhoneLoginPolicy(rules).decide(tick, &login, at: now)
-        return login
+        PhoneLoginPolicy(rules).standing(found.login, claimant: found.claimant.map { phone(of: $0, at: now) }, at: now)
     }
 }

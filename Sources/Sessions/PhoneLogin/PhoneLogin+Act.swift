@@ -3,7 +3,7 @@ extension PhoneLogin {
     public enum Act: Hashable, Sendable {
         // Of the phone:
         /// The phone presents a valid code of the login.
-        case claim(PhoneLogin.Arrival, PhoneLogin.ClaimOptions)
+        case claim(PhoneLogin.Arrival, PhoneLogin.Wishes)
         /// The app is ready for the user.
         case start
         /// The user agrees to log in with the account of the phone's session, and types the number, if there is one.
@@ -97,13 +97,13 @@ public struct PhoneFactor: Hashable, Sendable {
     }
 }
 
-/// An act with its circumstances.
+/// An act with its circumstances: what the request brings, and the rows that the transaction adds.
 public struct PhoneLoginAttempt: Hashable, Sendable {
     /// The act.
     public var act: PhoneLogin.Act
     /// A short hash of `Idempotency-Key`, act and session; nil: the request has no key.
     public var key: UInt64?
-    /// The phone that asks; nil: none does.
+    /// The phone that asks; nil: none does. The request brings it if it enrols, because it has no session yet.
     public var phone: Phone?
     /// The phone that has claimed the login, as its session stands now; nil: none has, or its session is unknown.
     public var claimant: Phone?
@@ -114,7 +114,7 @@ public struct PhoneLoginAttempt: Hashable, Sendable {
     /// Whether a session of the login lives, beside one that has just ended.
     public var hasSessions: Bool
 
-    /// A call.
+    /// An attempt.
     public init(
         _ act: PhoneLogin.Act, key: UInt64? = nil, phone: Phone? = nil, claimant: Phone? = nil, pin: PIN? = nil,
         drawnNumber: Int = 10, hasSessions: Bool = false

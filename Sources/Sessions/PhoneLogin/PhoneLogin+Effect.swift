@@ -146,13 +146,16 @@ extension PhoneLogin {
 /// What `PhoneLoginPolicy` decided.
 public struct PhoneLoginOutcome: Hashable, Sendable {
     /// The answer to the act.
-    public var answer: PhoneLogin.Reply
-    /// What follows from it.
+    public var reply: PhoneLogin.Reply
+    /// The login after the act.
+    public var login: PhoneLogin
+    /// What follows from it, beside the change of the row.
     public var effects: [PhoneLogin.Effect]
 
     /// An outcome.
-    public init(answer: PhoneLogin.Reply, effects: [PhoneLogin.Effect] = []) {
-        self.answer = answer
+    public init(reply: PhoneLogin.Reply, login: PhoneLogin, effects: [PhoneLogin.Effect] = []) {
+        self.reply = reply
+        self.login = login
         self.effects = effects
     }
 }

@@ -1,87 +1,112 @@
 extension PhoneLogin {
-    /// The state of a login. The words are those of the mobile SDK's sessions, on the wire and in the database.
-    ///
-    /// The input belongs to one state only, so that no other state can have one.
+    /// The state of a login. What only one state has belongs to that state, so that no other can have it.
     public enum State: Hashable, Sendable {
-        /// Requested; no phone has claimed it.
-        case starting
+        /// No phone has claimed it.
+        case requested
         /// A phone has claimed it and holds it until its app is ready.
-        case readyForUserInteraction
-        /// The user has to act on the phone.
-        case waitingForUserInput(PhoneLogin.Input)
-        /// The user has acted; whether the login is finished is in the history.
-        case active
-        /// Final: ended in the normal way, with or without success.
-        case done
-        /// Final: ended by an error.
-        case error
+        case claimed
+        /// The user has to consent on the phone to log in with the account of the phone's session.
+        case confirming
+        /// The user has to prove presence on the phone, by biometry, the password or the PIN.
+        case proving
+        /// The user has let the device in, which has not come for its session.
+        case approved
+        /// A session of the login lives, as far as the login knows, and depends on the phone.
+        case signedIn
+        /// Final.
+        case ended(Ending)
 
-        /// Whether no act can change the state any more.
-        public var isFinal: Bool { self == .done || self == .error }
+        /// Whether no act can change the state any more, except that the user is deleted.
+        public var isFinal: Bool { ending != nil }
 
         /// Whether the time-out for the user's input runs.
-        public var awaitsInput: Bool { !isFinal && self != .active }
-
-        /// The word on the wire.
-        public var word: String {
+        public var awaitsInput: Bool {
             switch self {
-            case .starting: "STARTING"
-            case .readyForUserInteraction: "READY_FOR_USER_INTERACTION"
-            case .waitingForUserInput: "WAITING_FOR_USER_INPUT"
-            case .active: "ACTIVE"
-            case .done: "DONE"
-            case .error: "ERROR"
+            case .requested, .claimed, .confirming, .proving: true
+            case .approved, .signedIn, .ended: false
             }
         }
 
-        /// The words, in the order of a login.
-        public static let words = [
-            "STARTING", "READY_FOR_USER_INTERACTION", "WAITING_FOR_USER_INPUT", "ACTIVE", "DONE", "ERROR",
-        ]
+        /// The end; nil: it is not over.
+        public var ending: Ending? { if case .ended(let ending) = self { ending } else { nil } }
 
-        /// The awaited input; nil in all states but `waitingForUserInput`.
-        public var input: PhoneLogin.Input? {
-            if case .waitingForUserInput(let input) = self { input } else { nil }
+        /// What came of it; nil: it is not over.
+        public var outcome: Ending.Outcome? { ending?.outcome }
+
+        /// The state as one word.
+        public var phase: Phase {
+            switch self {
+            case .requested: .requested
+            case .claimed: .claimed
+            case .confirming: .confirming
+            case .proving: .proving
+            case .approved: .approved
+            case .signedIn: .signedIn
+            case .ended(let ending): ending.outcome.phase
+            }
         }
 
-        /// The state with those words; nil for words that do not belong together.
-        public init?(word: String, input: PhoneLogin.Input?) {
-            let all: [PhoneLogin.State] = [
-                .starting, .readyForUserInteraction, .waitingForUserInput(.confirmation),
-                .waitingForUserInput(.secondFactor), .active, .done, .error,
-            ]
-            guard let state = all.first(where: { $0.word == word && $0.input == input }) else { return nil }
+        /// The state of a row; nil for columns that do not belong together.
+        public init?(_ phase: Phase, cause: Cause?, endedAt: Instant?) {
+            if let outcome = Ending.Outcome.allCases.first(where: { $0.phase == phase }) {
+                guard let endedAt else { return nil }
+                self = .ended(Ending(outcome, cause, at: endedAt))
+                return
+            }
+            let living: [State] = [.requested, .claimed, .confirming, .proving, .approved, .signedIn]
+            guard cause == nil, endedAt == nil, let state = living.first(where: { $0.phase == phase }) else {
+                return nil
+            }
             self = state
         }
     }
-}
 
-extension PhoneLogin {
-    /// What the user is asked for.
-    public enum Input: String, CaseIterable, Sendable {
-        /// The consent to log in with the account of the phone's session.
-        case confirmation = "WAIT_FOR_CONFIRMATION"
-        /// Biometry or the password.
-        case secondFactor = "WAIT_FOR_SECOND_FACTOR"
+    /// How a login ended.
+    public struct Ending: Hashable, Sendable {
+        /// What came of a login.
+        public enum Outcome: CaseIterable, Sendable {
+            /// The device was logged in by an act that does not bind it to the phone.
+            case completed
+            /// No device was logged in: refused, given up, or not completed in time.
+            case aborted
+            /// The session that depended on the phone is over.
+            case signedOut
+            /// No device was logged in, because of an error or a sign of fraud.
+            case failed
+            /// The user was deleted, during the login or after its end.
+            case deleted
+
+            fileprivate var phase: Phase {
+                switch self {
+                case .completed: .completed
+                case .aborted: .aborted
+                case .signedOut: .signedOut
+                case .failed: .failed
+                case .deleted: .deleted
+                }
+            }
+        }
+
+        /// What came of it.
+        public var outcome: Outcome
+        /// Why it ended; nil for a login of one act that succeeded.
+        public let cause: Cause?
+        /// When it ended.
+        public let at: Instant
+
+        /// The end of a login.
+        public init(_ outcome: Outcome, _ cause: Cause?, at instant: Instant) {
+            (self.outcome, self.cause, at) = (outcome, cause, instant)
+        }
     }
-}
 
-extension PhoneLogin {
-    /// What has come of a login. It stays readable after the end.
-    public enum History: String, CaseIterable, Sendable {
-        /// Nothing yet. No login ends so.
-        case fail = "FAIL"
-        /// Logged in, and bound to the phone.
-        case loggedIn = "LOGGED_IN"
-        /// Logged in, without a bond.
-        case loggedInOneShot = "LOGGED_IN_ONE_SHOT"
-        /// Denied, or not completed in time.
-        case aborted = "ABORTED"
-        /// A session with a bond is over.
-        case loggedOut = "LOGGED_OUT"
-        case error = "ERROR"
-        /// The user was deleted.
-        case deleted = "DELETED"
+    /// A state as one word, in the database and for admins.
+    public enum Phase: String, CaseIterable, Sendable {
+        case requested, claimed, confirming, proving, approved
+        case signedIn = "signed_in"
+        case completed, aborted
+        case signedOut = "signed_out"
+        case failed, deleted
     }
 }
 
@@ -130,6 +155,14 @@ extension PhoneLogin {
             case .parentEnded: "parent_ended"
             case .presenceLost: "presence_lost"
             case .ended(let reason): reason.rawValue
+            }
+        }
+
+        /// Whether the login failed by it, and was not only given up.
+        public var isFailure: Bool {
+            switch self {
+            case .wrongNumber, .contested, .secondFactorFailed, .fault: true
+            case .denied, .canceled, .timedOut, .notCollected, .parentEnded, .presenceLost, .ended: false
             }
         }
 

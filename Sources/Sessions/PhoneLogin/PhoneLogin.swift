@@ -49,7 +49,7 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
     }
 
     /// Whether the user has to prove presence beside the confirmation.
-    public enum SecondFactorRule: String, CaseIterable, Sendable {
+    public enum FactorRule: String, CaseIterable, Sendable {
         case required
         case notRequired = "not_required"
     }
@@ -67,15 +67,15 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
         /// How the phone got to know of the login.
         public let arrival: Arrival
         /// What the app wants.
-        public let options: ClaimOptions
+        public let wishes: Wishes
         /// SHA-256 of the secret of a phone that enrols, because it has no session yet; nil: the phone has one.
         public var secretHash: [UInt8]?
 
         /// The claim of `phone`.
-        public init(_ phone: Phone, _ arrival: Arrival, _ options: ClaimOptions) {
+        public init(_ phone: Phone, _ arrival: Arrival, _ wishes: Wishes) {
             self.init(
                 sessionID: phone.sessionID, userID: phone.userID, clientID: phone.clientID, deviceID: phone.deviceID,
-                arrival: arrival, options: options)
+                arrival: arrival, wishes: wishes)
             secretHash = phone.secretHash
         }
 
@@ -93,19 +93,19 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
         /// A claim from its stored values.
         public init(
             sessionID: Identifier<Session>, userID: Identifier<User>, clientID: String, deviceID: String,
-            arrival: Arrival, options: ClaimOptions
+            arrival: Arrival, wishes: Wishes
         ) {
             self.sessionID = sessionID
             self.userID = userID
             self.clientID = clientID
             self.deviceID = deviceID
             self.arrival = arrival
-            self.options = options
+            self.wishes = wishes
         }
     }
 
     /// What the app of the phone wants of a login.
-    public struct ClaimOptions: Hashable, Sendable {
+    public struct Wishes: Hashable, Sendable {
         /// Whether the app says when the user can act.
         public var startsByHand = false
         /// Whether the confirmation is left out if a second factor follows anyway.
@@ -165,17 +165,17 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
         /// A short hash of the key, of the act and of its session.
         public let key: UInt64
         /// The answer.
-        public let answer: PhoneLogin.Reply
+        public let reply: Reply
 
         /// The answer to the act with that key.
-        public init(key: UInt64, answer: PhoneLogin.Reply) {
+        public init(key: UInt64, reply: Reply) {
             self.key = key
-            self.answer = answer
+            self.reply = reply
         }
     }
 
     /// What a login is found by.
-    public enum Key: Hashable, Sendable {
+    public enum Lookup: Hashable, Sendable {
         case id(Identifier<Session>)
         /// The random bytes in the codes, as long as the login is not over.
         case handle([UInt8])
@@ -199,7 +199,7 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
     /// How long the session depends on the phone.
     public let bond: PhoneLogin.Bond
     /// The rule that the client has set for this login; nil: that of the phone's session.
-    public let secondFactor: SecondFactorRule?
+    public let secondFactor: FactorRule?
     /// SHA-256 of the flow cookie of the browser; nil: there is no browser.
     public let browser: [UInt8]?
     /// The users that let the device in before by phone, as it has proved. For every other user it is unknown, and takes a
@@ -213,11 +213,7 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
     public var browserSession: Identifier<Session>?
 
     /// The state.
-    public var state = PhoneLogin.State.starting
-    /// What has come of it.
-    public var history = PhoneLogin.History.fail
-    /// Why it ended; nil before the end and for a login of one act that succeeded.
-    public var cause: PhoneLogin.Cause?
+    public var state = PhoneLogin.State.requested
     /// The phone; nil before one has claimed it.
     public var claim: Claim?
     /// The number on the other device, 10 to 99; nil before the phone is ready, and where none is needed.
@@ -232,10 +228,8 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
     public var answeredAt: Instant?
     /// From when the time-out for the input ends it.
     public var inputUntil: Instant
-    /// From when the session can no longer be collected; nil before `active`.
+    /// From when the session can no longer be collected; nil before the approval.
     public var collectUntil: Instant?
-    /// When it reached a final state.
-    public var endedAt: Instant?
     /// When its client is to be told of the result next; nil: never, or no more.
     public var pingAt: Instant?
     /// How often its client has been told, or tried to be.
@@ -248,7 +242,7 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
     /// - Parameter inputUntil: from when the time-out for the input ends it.
     public init(
         id: Identifier<Session>, kind: Kind, clientID: String, bond: PhoneLogin.Bond = .session,
-        secondFactor: SecondFactorRule? = nil, browser: [UInt8]? = nil, knownUsers: [Identifier<User>] = [],
+        secondFactor: FactorRule? = nil, browser: [UInt8]? = nil, knownUsers: [Identifier<User>] = [],
         request: Request = Request(), startedAt: Instant, inputUntil: Instant
     ) {
         self.id = id
@@ -268,10 +262,12 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
 
     /// When time may change it next; nil: only its phone may. The clean-up looks at it then.
     public var dueAt: Instant? {
-        if state.isFinal { return nil }
-        if state.awaitsInput { return inputUntil }
-        if history == .fail { return collectUntil }
-        return bond.interval.map { (answeredAt ?? startedAt) + $0 }
+        switch state {
+        case .requested, .claimed, .confirming, .proving: inputUntil
+        case .approved: collectUntil
+        case .signedIn: bond.interval.map { (answeredAt ?? startedAt) + $0 }
+        case .ended: nil
+        }
     }
 
     /// Whether the user has to type the number that the other device shows. An invitation has no other device.
@@ -284,10 +280,16 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
     public func isKnown(to userID: Identifier<User>?) -> Bool { userID.map(knownUsers.contains) ?? false }
 
     /// Whether a session that it has let in lives, as far as the login knows, and depends on the phone.
-    public var isLoggedIn: Bool { state == .active && history == .loggedIn }
+    public var isLoggedIn: Bool { state == .signedIn }
 
     /// Whether the session of its browser may answer for it: it has succeeded, and is not over.
-    public var hasLetIn: Bool { isLoggedIn || history == .loggedInOneShot }
+    public var hasLetIn: Bool { isLoggedIn || state.outcome == .completed }
+
+    /// Why it ended; nil before the end and for a login of one act that succeeded.
+    public var cause: Cause? { state.ending?.cause }
+
+    /// When it ended; nil: it has not.
+    public var endedAt: Instant? { state.ending?.at }
 
     /// Lets a session that it has let in depend on its phone, and do less for a day from the approval on.
     public func bind(_ session: inout Session) {
@@ -332,13 +334,13 @@ extension PhoneLogin {
         var login = PhoneLogin(
             id: id, kind: .app, clientID: clientID, request: request, startedAt: now,
             inputUntil: now + rules.inputLifetime)
-        login.claim = Claim(phone, .inApp, ClaimOptions())
+        login.claim = Claim(phone, .inApp, Wishes())
         return login
     }
 
     /// Keeps the answer to an act, so that a retry gets it again.
-    mutating func remember(_ answer: PhoneLogin.Reply, for key: UInt64) {
-        answered.append(AnsweredAct(key: key, answer: answer))
+    mutating func remember(_ reply: Reply, for key: UInt64) {
+        answered.append(AnsweredAct(key: key, reply: reply))
         if answered.count > Self.answeredMax { answered.removeFirst() }
     }
 

@@ -1,33 +1,25 @@
 extension PhoneLoginChange {
-    /// An act with what the service knows of its request.
-    struct Request: Sendable {
-        var act: PhoneLogin.Act
-        /// A short hash of `Idempotency-Key`, act and session; nil: the request has no key.
-        var key: UInt64?
-        var drawnNumber = 10
-        /// The phone that enrols; nil: the phone that asks has a session, or none asks.
-        var enrolling: Phone?
-    }
-
-    /// Lets `PhoneLoginPolicy` act on the login, and takes over what follows for sessions and audit trail.
+    /// Lets `PhoneLoginPolicy` decide `attempt` with the rows of the transaction, and takes over what follows for the login, for
+    /// sessions and for the audit trail.
     mutating func act(
-        _ request: Request, by policy: RefreshPolicy, _ rules: PhoneLoginRules, from origin: Origin, at now: Instant
+        _ attempt: PhoneLoginAttempt, by policy: RefreshPolicy, _ rules: PhoneLoginRules, from origin: Origin,
+        at now: Instant
     ) -> PhoneLoginOutcome {
         // The act before this one, in the same transaction, may have been the claim.
         let isOfAsking = login.claim != nil && login.claim?.sessionID == phone?.session.id
         let claimant = isOfAsking ? phone : claimant
-        let call = PhoneLoginAttempt(
-            request.act, key: request.key,
-            phone: request.enrolling ?? phone.map { policy.phone(of: $0, at: now) },
-            claimant: claimant.map { policy.phone(of: $0, at: now) }, pin: pin, drawnNumber: request.drawnNumber,
-            hasSessions: !sessions.isEmpty)
-        let outcome = PhoneLoginPolicy(rules).decide(call, &login, at: now)
+        var attempt = attempt
+        attempt.phone = attempt.phone ?? phone.map { policy.phone(of: $0, at: now) }
+        attempt.claimant = claimant.map { policy.phone(of: $0, at: now) }
+        (attempt.pin, attempt.hasSessions) = (pin, !sessions.isEmpty)
+        let outcome = PhoneLoginPolicy(rules).decide(attempt, on: login, at: now)
+        login = outcome.login
         let claimed = login.claim?.sessionID == phone?.session.id ? phone : claimant
         events += outcome.effects.events(of: login, onPhone: claimed?.session.device, by: origin, at: now)
         for effect in outcome.effects {
             switch effect {
             case .endSession(let cause):
-                ending = Session.Ending(reason: request.act.isReport ? .notMe : cause.endReason, at: now)
+                ending = Session.Ending(reason: attempt.act.isReport ? .notMe : cause.endReason, at: now)
             case .moveSession(let phoneID): movesTo = phoneID
             case .notePresence(let proof): shown = (proof, now)
             case .countWrongPIN: countWrongPIN(from: origin, at: now)

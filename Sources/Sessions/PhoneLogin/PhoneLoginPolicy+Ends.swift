@@ -5,38 +5,38 @@ extension PhoneLoginPolicy {
     /// A session of the login has ended. The login is logged in for as long as one lives, so that its phone can end each of
     /// them; an end that is about the login, and not about one app, goes to all.
     func noteEnd(
-        _ reason: EndReason, _ call: PhoneLoginAttempt, _ login: inout PhoneLogin, at now: Instant,
+        _ reason: EndReason, _ attempt: PhoneLoginAttempt, _ login: inout PhoneLogin, at now: Instant,
         _ effects: inout [PhoneLogin.Effect]
     ) {
         guard login.isLoggedIn else {
-            if reason.endsLogin { _ = undo(reason, call, login, &effects) }
+            if reason.endsLogin { _ = undo(reason, attempt, login, &effects) }
             return
         }
         let cause = PhoneLogin.Cause(rawValue: reason.rawValue) ?? .ended(reason)
-        if call.hasSessions {
+        if attempt.hasSessions {
             if !reason.endsLogin { return }
             effects.append(.endSession(cause))
         }
-        end(&login, .done, .loggedOut, cause, at: now)
+        end(&login, .signedOut, cause, at: now)
     }
 
-    /// Ends the sessions of a login of one act, which keeps its state and its history. False if no session of such a login lives.
+    /// Ends the sessions of a login of one act, which keeps its state. False if no session of such a login lives.
     func undo(
-        _ reason: EndReason, _ call: PhoneLoginAttempt, _ login: PhoneLogin, _ effects: inout [PhoneLogin.Effect]
+        _ reason: EndReason, _ attempt: PhoneLoginAttempt, _ login: PhoneLogin, _ effects: inout [PhoneLogin.Effect]
     ) -> Bool {
-        guard login.history == .loggedInOneShot, call.hasSessions else { return false }
+        guard login.state.outcome == .completed, attempt.hasSessions else { return false }
         effects.append(.endSession(.ended(reason)))
         return true
     }
 
     func report(
-        _ call: PhoneLoginAttempt, _ login: inout PhoneLogin, at now: Instant, _ effects: inout [PhoneLogin.Effect]
+        _ attempt: PhoneLoginAttempt, _ login: inout PhoneLogin, at now: Instant, _ effects: inout [PhoneLogin.Effect]
     ) -> PhoneLogin.Reply {
         if login.isLoggedIn {
             logOut(&login, .ended(.notMe), at: now, &effects)
         } else if !login.state.isFinal {
             abort(&login, .denied, at: now, &effects)
-        } else if !undo(.notMe, call, login, &effects) {
+        } else if !undo(.notMe, attempt, login, &effects) {
             return .refused(.terminated)
         }
         effects.append(.record(.reported))
@@ -44,14 +44,14 @@ extension PhoneLoginPolicy {
     }
 
     func revoke(
-        _ call: PhoneLoginAttempt, _ login: inout PhoneLogin, at now: Instant, _ effects: inout [PhoneLogin.Effect]
+        _ attempt: PhoneLoginAttempt, _ login: inout PhoneLogin, at now: Instant, _ effects: inout [PhoneLogin.Effect]
     ) {
         if login.isLoggedIn {
             logOut(&login, .ended(.revokedByAdmin), at: now, &effects)
         } else if !login.state.isFinal {
             abort(&login, .canceled, at: now, &effects)
         } else {
-            _ = undo(.revokedByAdmin, call, login, &effects)
+            _ = undo(.revokedByAdmin, attempt, login, &effects)
         }
     }
 
@@ -70,24 +70,24 @@ extension PhoneLoginPolicy {
         _ login: inout PhoneLogin, _ cause: PhoneLogin.Cause, at now: Instant, _ effects: inout [PhoneLogin.Effect]
     ) {
         effects.append(.endSession(cause))
-        end(&login, .done, .loggedOut, cause, at: now)
+        end(&login, .signedOut, cause, at: now)
     }
 
     func abort(
         _ login: inout PhoneLogin, _ cause: PhoneLogin.Cause, at now: Instant, _ effects: inout [PhoneLogin.Effect]
     ) {
         effects.append(.record(.aborted))
-        end(&login, .done, .aborted, cause, at: now)
+        end(&login, .aborted, cause, at: now)
     }
 
     func fail(
         _ login: inout PhoneLogin, _ cause: PhoneLogin.Cause, at now: Instant, _ effects: inout [PhoneLogin.Effect]
     ) {
         effects.append(.record(.failed))
-        end(&login, .error, .error, cause, at: now)
+        end(&login, .failed, cause, at: now)
     }
 
-    /// The history of a deleted user is `DELETED`, whatever it was; the state of a living login is final from then on.
+    /// A login of a deleted user is `deleted`, whatever came of it before, and keeps the cause and the time of its end.
     func noteDeletion(
         of userID: Identifier<User>, _ login: inout PhoneLogin, at now: Instant, _ effects: inout [PhoneLogin.Effect]
     ) {
@@ -98,21 +98,18 @@ extension PhoneLoginPolicy {
             }
             return
         }
-        if login.state.isFinal {
-            login.history = .deleted
+        if var ending = login.state.ending {
+            ending.outcome = .deleted
+            login.state = .ended(ending)
         } else {
             if login.isLoggedIn { effects.append(.endSession(.ended(.userDeleted))) }
-            end(&login, .done, .deleted, .ended(.userDeleted), at: now)
+            end(&login, .deleted, .ended(.userDeleted), at: now)
         }
     }
 
     func end(
-        _ login: inout PhoneLogin, _ state: PhoneLogin.State, _ history: PhoneLogin.History, _ cause: PhoneLogin.Cause,
-        at now: Instant
+        _ login: inout PhoneLogin, _ outcome: PhoneLogin.Ending.Outcome, _ cause: PhoneLogin.Cause?, at now: Instant
     ) {
-        login.state = state
-        login.history = history
-        login.cause = cause
-        login.endedAt = now
+        login.state = .ended(PhoneLogin.Ending(outcome, cause, at: now))
     }
 }

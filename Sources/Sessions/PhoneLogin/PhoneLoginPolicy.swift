@@ -14,44 +14,58 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
     /// A decision by those rules.
     public init(_ rules: PhoneLoginRules = PhoneLoginRules()) { self.rules = rules }
 
-    /// Decides `call` on `login`: edits the login, and returns the answer and what follows. A retry of an act with the same key
-    /// gets the same answer and changes nothing.
-    public func decide(_ call: PhoneLoginAttempt, _ login: inout PhoneLogin, at now: Instant) -> PhoneLoginOutcome {
-        let isWaiting = login.state.awaitsInput
-        defer { notify(&login, wasWaiting: isWaiting, at: now) }
-        var effects: [PhoneLogin.Effect] = []
-        expire(&login, call, at: now, &effects)
-        if let key = call.key, let known = login.answered.last(where: { $0.key == key }) {
-            return PhoneLoginOutcome(answer: repeated(known.answer, login, at: now), effects: effects)
+    /// Decides `attempt` on `login`: the answer, the login after it, and what follows. A retry of an act with the same key gets the
+    /// same answer and changes nothing.
+    public func decide(_ attempt: PhoneLoginAttempt, on login: PhoneLogin, at now: Instant) -> PhoneLoginOutcome {
+        var (after, effects) = (login, [PhoneLogin.Effect]())
+        let reply = decide(attempt, &after, at: now, &effects)
+        notify(&after, wasWaiting: login.state.awaitsInput, at: now)
+        return PhoneLoginOutcome(reply: reply, login: after, effects: effects)
+    }
+
+    /// The login as it stands at `now`: what time and the end of its phone's session have brought. An act decides the same before
+    /// anything else, and writes it; a look does not.
+    ///
+    /// - Parameter claimant: the phone that has claimed it, as its session stands; nil: none has, or the session is forgotten.
+    public func standing(_ login: PhoneLogin, claimant: Phone?, at now: Instant) -> PhoneLogin {
+        decide(PhoneLoginAttempt(.tick, claimant: claimant), on: login, at: now).login
+    }
+
+    private func decide(
+        _ attempt: PhoneLoginAttempt, _ login: inout PhoneLogin, at now: Instant, _ effects: inout [PhoneLogin.Effect]
+    ) -> PhoneLogin.Reply {
+        expire(&login, attempt, at: now, &effects)
+        if let key = attempt.key, let known = login.answered.last(where: { $0.key == key }) {
+            return repeated(known.reply, login, at: now)
         }
         let (before, past) = (login, effects.count)
-        let answer = perform(call, &login, at: now, &effects)
+        let reply = perform(attempt, &login, at: now, &effects)
         // A report of a login of one act ends sessions, and leaves the row as it is.
-        if let key = call.key, login != before || effects.dropFirst(past).contains(where: \.isBesideLogin) {
-            login.remember(answer, for: key)
+        if let key = attempt.key, login != before || effects.dropFirst(past).contains(where: \.isBesideLogin) {
+            login.remember(reply, for: key)
         }
-        return PhoneLoginOutcome(answer: answer, effects: effects)
+        return reply
     }
 
     /// Lets the client be told once the result can be asked for, and not once it has come for it.
     private func notify(_ login: inout PhoneLogin, wasWaiting: Bool, at now: Instant) {
         guard login.request.backchannel?.sealedToken != nil else { return }
-        if login.history == .loggedIn || login.history == .loggedInOneShot { login.pingAt = nil }
+        if login.hasLetIn { login.pingAt = nil }
         if wasWaiting, !login.state.awaitsInput { login.pingAt = now }
     }
 
     /// Ends a login when its time is over, the session of its phone has ended, or its phone is silent.
     private func expire(
-        _ login: inout PhoneLogin, _ call: PhoneLoginAttempt, at now: Instant, _ effects: inout [PhoneLogin.Effect]
+        _ login: inout PhoneLogin, _ attempt: PhoneLoginAttempt, at now: Instant, _ effects: inout [PhoneLogin.Effect]
     ) {
         if login.state.isFinal { return }
         if login.state.awaitsInput, now >= login.inputUntil { return abort(&login, .timedOut, at: now, &effects) }
-        if let collectUntil = login.collectUntil, login.history == .fail, now >= collectUntil {
+        if login.state == .approved, let collectUntil = login.collectUntil, now >= collectUntil {
             return abort(&login, .notCollected, at: now, &effects)
         }
         // A phone that enrols has no session that could end.
-        guard login.claim != nil, login.kind != .enrolment, !call.act.isOfOtherRow else { return }
-        guard let claimant = call.claimant, !claimant.hasEnded else {
+        guard login.claim != nil, login.kind != .enrolment, !attempt.act.isOfOtherRow else { return }
+        guard let claimant = attempt.claimant, !claimant.hasEnded else {
             return losePhone(&login, .parentEnded, at: now, &effects)
         }
         if login.isLoggedIn, case .ping(let interval) = login.bond, let answeredAt = login.answeredAt,
@@ -63,38 +77,38 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
 
     /// The answer to a retry. A session is given out again for a short time only, because the secret of the request would
     /// otherwise be worth as much as the session.
-    private func repeated(_ answer: PhoneLogin.Reply, _ login: PhoneLogin, at now: Instant) -> PhoneLogin.Reply {
-        guard answer == .collected, let collectUntil = login.collectUntil else { return answer }
-        if login.history != .loggedIn, login.history != .loggedInOneShot { return .refused(.terminated) }
+    private func repeated(_ reply: PhoneLogin.Reply, _ login: PhoneLogin, at now: Instant) -> PhoneLogin.Reply {
+        guard reply == .collected, let collectUntil = login.collectUntil else { return reply }
+        if !login.hasLetIn { return .refused(.terminated) }
         let window = login.kind == .enrolment ? rules.enrolmentRetryWindow : rules.retryWindow
-        return now < collectUntil + window ? answer : .refused(.spent)
+        return now < collectUntil + window ? reply : .refused(.spent)
     }
 
     private func perform(
-        _ call: PhoneLoginAttempt, _ login: inout PhoneLogin, at now: Instant, _ effects: inout [PhoneLogin.Effect]
+        _ attempt: PhoneLoginAttempt, _ login: inout PhoneLogin, at now: Instant, _ effects: inout [PhoneLogin.Effect]
     ) -> PhoneLogin.Reply {
-        if !call.act.isOfPhone { return performOfOthers(call, &login, at: now, &effects) }
-        guard let phone = call.phone else { return .refused(.notClaimant) }
+        if !attempt.act.isOfPhone { return performOfOthers(attempt, &login, at: now, &effects) }
+        guard let phone = attempt.phone else { return .refused(.notClaimant) }
         if let refusal = phone.refusal { return .refused(.phone(refusal)) }
         if login.state.isFinal {
-            guard case .stop(isReport: true) = call.act, login.claim?.isOfInstallation(phone) == true,
-                undo(.notMe, call, login, &effects)
+            guard case .stop(isReport: true) = attempt.act, login.claim?.isOfInstallation(phone) == true,
+                undo(.notMe, attempt, login, &effects)
             else { return .refused(.terminated) }
             effects.append(.record(.reported))
             return .accepted
         }
-        if phone.isBarred, call.act.letsIn { return .refused(.barred) }
-        switch call.act {
-        case .claim(let arrival, let options):
-            return claim(call, phone, arrival, options, &login, at: now, &effects)
+        if phone.isBarred, attempt.act.letsIn { return .refused(.barred) }
+        switch attempt.act {
+        case .claim(let arrival, let wishes):
+            return claim(attempt, phone, arrival, wishes, &login, at: now, &effects)
         case .adopt(let factor): return adopt(phone, factor, &login, at: now, &effects)
         default: break
         }
         guard login.claim?.isOf(phone) == true else { return .refused(.notClaimant) }
-        switch call.act {
-        case .start: return start(call, phone, &login)
+        switch attempt.act {
+        case .start: return start(attempt, phone, &login)
         case .confirm(let number): return confirm(phone, number, &login, at: now, &effects)
-        case .proveFactor(let factor): return proveFactor(call, phone, factor, &login, at: now, &effects)
+        case .proveFactor(let factor): return proveFactor(attempt, phone, factor, &login, at: now, &effects)
         case .stop(let isReport):
             if isReport { effects.append(.record(.reported)) }
             if login.isLoggedIn {
@@ -110,16 +124,16 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
     }
 
     private func performOfOthers(
-        _ call: PhoneLoginAttempt, _ login: inout PhoneLogin, at now: Instant, _ effects: inout [PhoneLogin.Effect]
+        _ attempt: PhoneLoginAttempt, _ login: inout PhoneLogin, at now: Instant, _ effects: inout [PhoneLogin.Effect]
     ) -> PhoneLogin.Reply {
-        switch call.act {
+        switch attempt.act {
         case .userDeleted(let userID): noteDeletion(of: userID, &login, at: now, &effects)
-        case .sessionEnded(let reason): noteEnd(reason, call, &login, at: now, &effects)
-        case .report: return report(call, &login, at: now, &effects)
-        case .revoke: revoke(call, &login, at: now, &effects)
+        case .sessionEnded(let reason): noteEnd(reason, attempt, &login, at: now, &effects)
+        case .report: return report(attempt, &login, at: now, &effects)
+        case .revoke: revoke(attempt, &login, at: now, &effects)
         case .tick where login.isLoggedIn:
             // The clean-up looks again when this answer is too old.
-            if let phone = call.claimant, login.bond.interval != nil, let answeredAt = login.answeredAt {
+            if let phone = attempt.claimant, login.bond.interval != nil, let answeredAt = login.answeredAt {
                 login.answeredAt = max(answeredAt, phone.renewedAt)
             }
         case .phoneReplaced(let sessionID):
@@ -128,7 +142,7 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
             if login.isLoggedIn { effects.append(.moveSession(to: sessionID)) }
         case _ where login.state.isFinal: return .refused(.terminated)
         case .collect(let browser, let isReturned):
-            return collect(call.claimant, from: browser, isReturned: isReturned, &login, at: now)
+            return collect(attempt.claimant, from: browser, isReturned: isReturned, &login, at: now)
         case .cancel:
             if login.isLoggedIn { return .refused(.spent) }
             abort(&login, .canceled, at: now, &effects)
@@ -146,7 +160,7 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
     /// The first phone gets the login. A second one ends it, because codes are shown to one phone only; another account of the
     /// first one takes its place while none is chosen.
     private func claim(
-        _ call: PhoneLoginAttempt, _ phone: Phone, _ arrival: PhoneLogin.Arrival, _ options: PhoneLogin.ClaimOptions,
+        _ attempt: PhoneLoginAttempt, _ phone: Phone, _ arrival: PhoneLogin.Arrival, _ wishes: PhoneLogin.Wishes,
         _ login: inout PhoneLogin, at now: Instant, _ effects: inout [PhoneLogin.Effect]
     ) -> PhoneLogin.Reply {
         let known = login.claim
@@ -162,12 +176,12 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
         }
         if isOtherPhone == true {
             // A push comes to all phones of its user, so that a second one is no sign of a stolen code.
-            if login.state == .active || login.kind == .backchannel { return .refused(.taken) }
+            if !login.state.awaitsInput || login.kind == .backchannel { return .refused(.taken) }
             fail(&login, .contested, at: now, &effects)
             return .refused(.contested)
         }
         if login.userID != nil { return .refused(.taken) }
-        login.claim = PhoneLogin.Claim(phone, known?.arrival ?? arrival, options)
+        login.claim = PhoneLogin.Claim(phone, known?.arrival ?? arrival, wishes)
         if known == nil {
             switch login.kind {
             // Its client was told how long it waits.
@@ -175,40 +189,40 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
             case .enrolment: login.inputUntil = now + rules.enrolmentLifetime
             case .authorize, .device, .app: login.inputUntil = now + rules.inputLifetime
             }
-            login.state = .readyForUserInteraction
+            login.state = .claimed
             effects.append(.record(.claimed))
-            if !options.startsByHand { open(call.drawnNumber, phone, &login) }
-        } else if login.state != .readyForUserInteraction {
-            login.state = .waitingForUserInput(firstInput(phone, login))
+            if !wishes.startsByHand { open(attempt.drawnNumber, phone, &login) }
+        } else if login.state != .claimed {
+            login.state = firstInput(phone, login)
         }
         return .accepted
     }
 
-    private func start(_ call: PhoneLoginAttempt, _ phone: Phone, _ login: inout PhoneLogin) -> PhoneLogin.Reply {
+    private func start(_ attempt: PhoneLoginAttempt, _ phone: Phone, _ login: inout PhoneLogin) -> PhoneLogin.Reply {
         switch login.state {
-        case .starting, .readyForUserInteraction: open(call.drawnNumber, phone, &login)
-        case .waitingForUserInput: break
-        case .active, .done, .error: return .refused(.notAwaited)
+        case .requested, .claimed: open(attempt.drawnNumber, phone, &login)
+        case .confirming, .proving: break
+        case .approved, .signedIn, .ended: return .refused(.notAwaited)
         }
         return .accepted
     }
 
     /// Asks the user, and shows the number on the other device, which showed the code until now.
     private func open(_ number: Int, _ phone: Phone, _ login: inout PhoneLogin) {
-        login.state = .waitingForUserInput(firstInput(phone, login))
+        login.state = firstInput(phone, login)
         if login.needsNumber { login.number = number }
     }
 
-    private func firstInput(_ phone: Phone, _ login: PhoneLogin) -> PhoneLogin.Input {
-        if login.kind == .app { return .secondFactor }
-        let isSkipped = login.claim?.options.skipsConfirmation == true && needsFactor(phone, login)
-        return isSkipped ? .secondFactor : .confirmation
+    private func firstInput(_ phone: Phone, _ login: PhoneLogin) -> PhoneLogin.State {
+        if login.kind == .app { return .proving }
+        let isSkipped = login.claim?.wishes.skipsConfirmation == true && needsFactor(phone, login)
+        return isSkipped ? .proving : .confirming
     }
 
     /// Whether the login takes a second factor. Without a number it always does, because a mere touch proves too little.
     private func needsFactor(_ phone: Phone, _ login: PhoneLogin) -> Bool {
         if login.kind == .app || !login.needsNumber { return true }
-        if !login.isKnown(to: phone.userID) || login.claim?.options.demandsSecondFactor == true { return true }
+        if !login.isKnown(to: phone.userID) || login.claim?.wishes.demandsSecondFactor == true { return true }
         switch login.secondFactor {
         case .required: return true
         case .notRequired: return false
@@ -220,11 +234,11 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
         _ phone: Phone, _ number: Int?, _ login: inout PhoneLogin, at now: Instant,
         _ effects: inout [PhoneLogin.Effect]
     ) -> PhoneLogin.Reply {
-        guard login.state == .waitingForUserInput(.confirmation) else { return .refused(.notAwaited) }
+        guard login.state == .confirming else { return .refused(.notAwaited) }
         if let refusal = check(number, &login, at: now, &effects) { return .refused(refusal) }
         login.userID = phone.userID
         if needsFactor(phone, login) {
-            login.state = .waitingForUserInput(.secondFactor)
+            login.state = .proving
         } else {
             approve(&login, at: now, &effects)
         }
@@ -243,10 +257,10 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
     }
 
     private func proveFactor(
-        _ call: PhoneLoginAttempt, _ phone: Phone, _ factor: PhoneFactor, _ login: inout PhoneLogin, at now: Instant,
+        _ attempt: PhoneLoginAttempt, _ phone: Phone, _ factor: PhoneFactor, _ login: inout PhoneLogin, at now: Instant,
         _ effects: inout [PhoneLogin.Effect]
     ) -> PhoneLogin.Reply {
-        guard login.state == .waitingForUserInput(.secondFactor) else { return .refused(.notAwaited) }
+        guard login.state == .proving else { return .refused(.notAwaited) }
         // A number that was typed with the confirmation need not be typed again. A signature always covers it.
         if login.userID == nil || factor.number != nil,
             let refusal = check(factor.number, &login, at: now, &effects)
@@ -254,7 +268,7 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
             return .refused(refusal)
         }
         if let mac = factor.pin {
-            if let refusal = check(mac, call.pin, &effects) { return .refused(refusal) }
+            if let refusal = check(mac, attempt.pin, &effects) { return .refused(refusal) }
         } else if !factor.isValid {
             login.wrongFactors += 1
             let left = rules.factorAttempts - login.wrongFactors
@@ -263,7 +277,7 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
         }
         login.userID = phone.userID
         if let proof = factor.proof { effects.append(.notePresence(proof)) }
-        if let pin = call.pin, pin.wrongCount > 0 { effects.append(.forgetWrongPINs) }
+        if let pin = attempt.pin, pin.wrongCount > 0 { effects.append(.forgetWrongPINs) }
         if login.kind == .enrolment { return enrol(&login, at: now, &effects) }
         approve(&login, at: now, &effects)
         return .accepted
@@ -273,14 +287,14 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
     private func enrol(
         _ login: inout PhoneLogin, at now: Instant, _ effects: inout [PhoneLogin.Effect]
     ) -> PhoneLogin.Reply {
-        (login.state, login.history, login.endedAt) = (.done, .loggedInOneShot, now)
+        end(&login, .completed, nil, at: now)
         (login.authenticatedAt, login.collectUntil) = (now, now)
         effects.append(.record(.approved))
         return .collected
     }
 
     private func approve(_ login: inout PhoneLogin, at now: Instant, _ effects: inout [PhoneLogin.Effect]) {
-        login.state = .active
+        login.state = .approved
         login.authenticatedAt = now
         login.collectUntil = now + (login.kind == .app ? rules.nonceLifetime : rules.collectLifetime)
         // A backend may come for as long as it was told to wait.
@@ -300,7 +314,7 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
         if claim.sessionID == phone.sessionID { return .accepted }
         guard factor.isValid else { return .refused(.wrongFactor(attemptsLeft: 0)) }
         if let proof = factor.proof { effects.append(.notePresence(proof)) }
-        login.claim = PhoneLogin.Claim(phone, claim.arrival, claim.options)
+        login.claim = PhoneLogin.Claim(phone, claim.arrival, claim.wishes)
         login.answeredAt = now
         effects.append(.moveSession(to: phone.sessionID))
         return .accepted
@@ -314,15 +328,13 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
         _ claimant: Phone?, from browser: [UInt8]?, isReturned: Bool, _ login: inout PhoneLogin, at now: Instant
     ) -> PhoneLogin.Reply {
         guard browser == login.browser else { return .refused(.otherBrowser) }
-        guard login.state == .active, login.claim?.arrival != .linked || isReturned else { return .refused(.pending) }
-        guard login.history == .fail else { return .refused(.spent) }
+        if login.state.awaitsInput || login.claim?.arrival == .linked && !isReturned { return .refused(.pending) }
+        guard login.state == .approved else { return .refused(.spent) }
         if let refusal = claimant?.refusal { return .refused(.phone(refusal)) }
         // A typed code was approved in a browser. Its session says nothing about the user's phone.
         switch login.claim?.arrival == .typed ? .none : login.bond {
-        case .none:
-            (login.state, login.history, login.endedAt) = (.done, .loggedInOneShot, now)
-        case .session, .ping:
-            (login.history, login.answeredAt) = (.loggedIn, now)
+        case .none: end(&login, .completed, nil, at: now)
+        case .session, .ping: (login.state, login.answeredAt) = (.signedIn, now)
         }
         return .collected
     }

@@ -29,7 +29,7 @@ extension PhoneLoginService {
 
     /// The web nonce of an approved login of the app; nil for every other one.
     public func webNonce(of login: PhoneLogin) -> String? {
-        guard login.kind == .app, login.state == .active, login.history == .fail else { return nil }
+        guard login.kind == .app, login.state == .approved else { return nil }
         return context.webNonces.lazy.map { Self.nonce(of: login.id, $0) }.first {
             Self.hash($0) == login.request.pollHash
         }

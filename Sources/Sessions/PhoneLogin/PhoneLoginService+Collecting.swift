@@ -42,12 +42,12 @@ extension PhoneLoginService {
         return login
     }
 
-    /// The logins with a phone, for admins: those of a user, and those in a state, if given.
+    /// The logins with a phone, for admins: those of a user, and those in a phase, if given.
     public func logins(
-        ofUser userID: Identifier<User>?, state: String?, after cursor: SessionCursor?, limit: Int
+        ofUser userID: Identifier<User>?, in phase: PhoneLogin.Phase?, after cursor: SessionCursor?, limit: Int
     ) async throws(ServiceError) -> Page<PhoneLogin> {
         try await inStore { () async throws(StoreError) in
-            try await store.phoneLogins(ofUser: userID, state: state, after: cursor, limit: limit)
+            try await store.phoneLogins(ofUser: userID, in: phase, after: cursor, limit: limit)
         }
     }
 
@@ -94,11 +94,12 @@ extension PhoneLoginStart {
         if let proven = login.request.keyThumbprint, request.keyThumbprint != proven { return .failure(.invalidGrant) }
         let before = change
         let key = request.idempotencyKey.map { RefreshAttempt.shortHash("collect \(login.id) \($0)") }
-        let answer = change.act(
-            .init(act: .collect(browser: nil, isReturned: isReturned), key: key), by: policy, rules, from: origin,
+        let reply = change.act(
+            PhoneLoginAttempt(.collect(browser: nil, isReturned: isReturned), key: key), by: policy, rules,
+            from: origin,
             at: now
-        ).answer
-        guard answer == .collected else { return .failure(change.login.error(for: answer)) }
+        ).reply
+        guard reply == .collected else { return .failure(change.login.error(for: reply)) }
         guard var opening, let authenticatedAt = change.login.authenticatedAt else { return .failure(.invalidGrant) }
         if let started = change.started {
             return repeated(started, request, for: client, opening.user, ownAudience: ownAudience)

@@ -56,12 +56,12 @@ extension PhoneLoginService {
                         .insufficientUserAuthentication(requirement.asked(of: browser.user, in: browser.session)))
                 }
                 let acts: [PhoneLogin.Act] = [
-                    .claim(.typed, PhoneLogin.ClaimOptions()), .confirm(number: nil),
+                    .claim(.typed, PhoneLogin.Wishes()), .confirm(number: nil),
                     .proveFactor(PhoneFactor(isValid: true)),
                 ]
                 for act in acts {
-                    let outcome = change.act(.init(act: act), by: policy, rules, from: origin, at: now)
-                    if case .refused(let refusal) = outcome.answer { return .failure(.login(refusal)) }
+                    let outcome = change.act(PhoneLoginAttempt(act), by: policy, rules, from: origin, at: now)
+                    if case .refused(let refusal) = outcome.reply { return .failure(.login(refusal)) }
                 }
                 return .success(change.login)
             }
@@ -75,9 +75,9 @@ extension PhoneLoginService {
     public func refuse(
         _ id: Identifier<Session>, inBrowser sessionID: Identifier<Session>, from origin: Origin
     ) async throws(ServiceError) {
-        let claim = PhoneLogin.Act.claim(.typed, PhoneLogin.ClaimOptions())
-        try await act(claim, on: id, phone: sessionID, from: origin)?.answer.get()
-        try await act(.stop(isReport: false), on: id, phone: sessionID, from: origin)?.answer.get()
+        let claim = PhoneLogin.Act.claim(.typed, PhoneLogin.Wishes())
+        try await act(claim, on: id, phone: sessionID, from: origin)?.reply.get()
+        try await act(.stop(isReport: false), on: id, phone: sessionID, from: origin)?.reply.get()
     }
 }
 
@@ -114,8 +114,8 @@ extension PhoneLoginOnPage {
         let (request, origin, now) = (collecting.request, collecting.origin, collecting.now)
         let before = change
         let outcome = change.act(
-            .init(act: act), by: collecting.policy, collecting.rules, from: origin, at: now)
-        guard outcome.answer == .collected else { return .failure(change.login.error(for: outcome.answer)) }
+            PhoneLoginAttempt(act), by: collecting.policy, collecting.rules, from: origin, at: now)
+        guard outcome.reply == .collected else { return .failure(change.login.error(for: outcome.reply)) }
         guard var approval, let authenticatedAt = change.login.authenticatedAt else {
             change = before
             return .failure(.invalidCredentials)
@@ -147,8 +147,8 @@ extension PhoneLoginOnPage {
 
 extension PhoneLogin {
     /// The error for a device that gets this answer instead of its session.
-    func error(for answer: PhoneLogin.Reply) -> ServiceError {
-        switch answer {
+    func error(for reply: PhoneLogin.Reply) -> ServiceError {
+        switch reply {
         case .refused(.terminated): .loginOver(cause ?? .fault)
         case .refused(let refusal): .login(refusal)
         case .accepted, .collected: .login(.pending)

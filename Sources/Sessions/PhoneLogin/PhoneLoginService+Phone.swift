@@ -4,13 +4,6 @@ internal import JSON
 
 // The calls of the phone.
 extension PhoneLoginService {
-    /// The result of an act.
-    struct Acted: Sendable {
-        let answer: PhoneLogin.Reply
-        /// The login after the act.
-        let login: PhoneLogin
-    }
-
     /// What a phone brings to claim a login.
     public struct ClaimRequest: Sendable {
         /// What it scanned, followed or got as a message.
@@ -18,11 +11,11 @@ extension PhoneLoginService {
         /// Where it has the code from.
         public var source: PhoneLoginCode.Source
         /// What the app wants.
-        public var options: PhoneLogin.ClaimOptions
+        public var wishes: PhoneLogin.Wishes
 
         /// A claim by that code.
-        public init(code: String, source: PhoneLoginCode.Source, options: PhoneLogin.ClaimOptions) {
-            (self.code, self.source, self.options) = (code, source, options)
+        public init(code: String, source: PhoneLoginCode.Source, wishes: PhoneLogin.Wishes) {
+            (self.code, self.source, self.wishes) = (code, source, wishes)
         }
     }
 
@@ -40,7 +33,7 @@ extension PhoneLoginService {
         }
         guard let known else { throw .notFound("login") }
         if !isNear(known, arrival) { try await refuseElsewhere(known, by: session.session, from: origin) }
-        return try await perform(.claim(arrival, request.options), on: known.id, by: session, key: key, from: origin)
+        return try await perform(.claim(arrival, request.wishes), on: known.id, by: session, key: key, from: origin)
     }
 
     /// Records that a phone is too far from the device of a login to let it in, and throws `login(.elsewhere)`. A login that is over
@@ -71,10 +64,10 @@ extension PhoneLoginService {
         guard let acted = try await self.act(act, on: id, phone: session.session.id, key: short, from: origin) else {
             throw .notFound("login")
         }
-        if case .refused(.notClaimant) = acted.answer, !acted.login.isVisible(to: session.session) {
+        if case .refused(.notClaimant) = acted.reply, !acted.login.isVisible(to: session.session) {
             throw .notFound("login")
         }
-        try acted.answer.get()
+        try acted.reply.get()
         return acted.login
     }
 
@@ -145,7 +138,7 @@ extension PhoneLoginService {
         of userID: Identifier<User>, after cursor: SessionCursor?, limit: Int
     ) async throws(ServiceError) -> Page<PhoneLogin> {
         let page = try await inStore { () async throws(StoreError) in
-            try await store.phoneLogins(ofUser: userID, state: nil, after: cursor, limit: limit)
+            try await store.phoneLogins(ofUser: userID, in: nil, after: cursor, limit: limit)
         }
         return Page(
             items: page.items.filter { $0.kind != .enrolment || $0.claim != nil }, nextCursor: page.nextCursor)
@@ -193,7 +186,7 @@ extension PhoneLoginService {
         for login in try await logins(of: session.user.id, after: nil, limit: Self.livingMax).items
         where login.isLoggedIn && login.bond.interval != nil && login.claim?.sessionID == session.session.id {
             let acted = try await act(.ping, on: login.id, phone: session.session.id, key: nil, from: origin)
-            if case .accepted? = acted?.answer { count += 1 }
+            if case .accepted? = acted?.reply { count += 1 }
         }
         return count
     }
@@ -203,19 +196,18 @@ extension PhoneLoginService {
         _ act: PhoneLogin.Act, on id: Identifier<Session>, phone phoneID: Identifier<Session>? = nil,
         key: UInt64? = nil,
         enrolling: Phone? = nil, from origin: Origin
-    ) async throws(ServiceError) -> Acted? {
+    ) async throws(ServiceError) -> PhoneLoginOutcome? {
         let (now, policy, rules) = (context.clock.now, context.policy, context.loginRules)
-        let request = PhoneLoginChange.Request(
-            act: act, key: key, drawnNumber: MatchingNumber.random(context.random), enrolling: enrolling)
+        let attempt = PhoneLoginAttempt(
+            act, key: key, phone: enrolling, drawnNumber: MatchingNumber.random(context.random))
         let acted = try await inStore { () async throws(StoreError) in
             try await store.changeLogin(id, phone: phoneID, readsPIN: act.readsPIN, by: origin) {
-                change -> (Acted, Set<PhoneLoginWatch.Subject>) in
+                change -> (PhoneLoginOutcome, Set<PhoneLoginWatch.Subject>) in
                 let before = change.login
-                let outcome = change.act(request, by: policy, rules, from: origin, at: now)
-                let acted = Acted(answer: outcome.answer, login: change.login)
-                if change.login == before { return (acted, []) }
+                let outcome = change.act(attempt, by: policy, rules, from: origin, at: now)
+                if change.login == before { return (outcome, []) }
                 let users = [before.claim?.userID, before.request.backchannel?.userID, change.phone?.user?.id]
-                return (acted, Set(users.compactMap { $0.map(PhoneLoginWatch.Subject.user) } + [.login(id)]))
+                return (outcome, Set(users.compactMap { $0.map(PhoneLoginWatch.Subject.user) } + [.login(id)]))
             }
         }
         if let (_, subjects) = acted, !subjects.isEmpty { watch.wake(subjects) }

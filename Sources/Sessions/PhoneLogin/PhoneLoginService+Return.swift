@@ -11,7 +11,7 @@ extension PhoneLoginService {
     /// browser that waits, or the return URI of the app that waits, with the token. Nil for every other login. The phone alone gets
     /// it, so that the sender of the link cannot finish the login.
     public func returnURL(of login: PhoneLogin) -> String? {
-        guard login.claim?.arrival == .linked, login.state == .active, login.history == .fail else { return nil }
+        guard login.claim?.arrival == .linked, login.state == .approved else { return nil }
         let token = context.loginCodes.token(.back, of: login.id)
         if login.kind == .authorize { return context.url("/login/return?l=\(login.id)&t=\(token)") }
         return login.request.returnURI.map { uri in

@@ -39,7 +39,7 @@ public final class PhoneLoginService: UseCase {
         /// Whether the bond may be weaker than the client's registration has it, for a login that a test drives.
         var ignoresMinimumBond = false
         /// The rule of the client for the second factor; nil: that of the phone's session.
-        public var secondFactor: PhoneLogin.SecondFactorRule?
+        public var secondFactor: PhoneLogin.FactorRule?
         /// The scope; nil: all that the client can be granted.
         public var scope: Scope?
         /// The APIs of the tokens.
@@ -207,7 +207,7 @@ public final class PhoneLoginService: UseCase {
     public func cancel(_ id: Identifier<Session>, as proof: DeviceProof, from origin: Origin) async throws(ServiceError)
     {
         _ = try await look(at: id, as: proof)
-        try await act(.cancel, on: id, from: origin)?.answer.get()
+        try await act(.cancel, on: id, from: origin)?.reply.get()
     }
 
     /// The login that the letters name which a user has typed; nil if there is none.
@@ -234,24 +234,21 @@ extension PhoneLogin {
         }
     }
 
-    /// A text that changes with everything that the device may see.
+    /// A text that changes with everything that the device may see. What the user is asked for is not among it.
     public var deviceVersion: String {
         version([
-            state.word, history.rawValue, number.map(String.init) ?? "", claim == nil ? "" : "claimed",
-            isNumberConfirmed ? "confirmed" : "",
+            (state == .proving ? .confirming : state).phase.rawValue, number.map(String.init) ?? "",
+            claim == nil ? "" : "claimed", isNumberConfirmed ? "confirmed" : "",
         ])
     }
 
     /// Whether the phone has sent the number of the other device, and only the second factor is missing.
-    public var isNumberConfirmed: Bool {
-        number != nil && userID != nil && state == .waitingForUserInput(.secondFactor)
-    }
+    public var isNumberConfirmed: Bool { number != nil && userID != nil && state == .proving }
 
     /// A text that changes with everything that the phone may see.
     public var phoneVersion: String {
         version([
-            state.word, state.input?.rawValue ?? "", history.rawValue, cause?.rawValue ?? "", "\(wrongFactors)",
-            claim?.sessionID.description ?? "",
+            state.phase.rawValue, cause?.rawValue ?? "", "\(wrongFactors)", claim?.sessionID.description ?? "",
         ])
     }
 

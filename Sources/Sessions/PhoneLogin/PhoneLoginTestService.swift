@@ -64,8 +64,8 @@ public struct PhoneLoginTestService: Sendable {
         case .act(let act):
             // A refusal of the login is where a way into `ERROR` leads. One of the phone ends the way.
             let acted = try await logins.act(act, on: id, phone: act.isOfPhone ? phone.id : nil, from: origin)
-            switch acted?.answer {
-            case .refused(.phone), .refused(.barred): try acted?.answer.get()
+            switch acted?.reply {
+            case .refused(.phone), .refused(.barred): try acted?.reply.get()
             default: break
             }
         case .typeNumber(let isRight):
@@ -78,7 +78,7 @@ public struct PhoneLoginTestService: Sendable {
                 SessionRequest(clientID: phone.clientID, device: device), for: .id(phone.userID), from: origin
             ).session.id
             _ = try await logins.act(
-                .claim(.scanned, PhoneLogin.ClaimOptions()), on: id, phone: other, from: origin)
+                .claim(.scanned, PhoneLogin.Wishes()), on: id, phone: other, from: origin)
             _ = try await services.logout.end(other, .revokedByAdmin, from: origin)
         case .collect:
             _ = try await logins.collect(
@@ -117,40 +117,36 @@ public struct PhoneLoginTarget: Hashable, Sendable {
     /// Whether a phone takes part.
     public var needsPhone: Bool { !steps.isEmpty }
 
-    /// The way to that state; nil: no login gets there.
+    /// The way to that phase; nil: no login gets there with that cause.
     ///
-    /// - Parameters:
-    ///   - history: what has come of the login; nil: `ABORTED` for `DONE`, `ERROR` for `ERROR`, `FAIL` for every other state.
-    ///   - cause: why it ended; nil: a usual cause.
-    public init?(_ state: PhoneLogin.State, _ history: PhoneLogin.History? = nil, _ cause: PhoneLogin.Cause? = nil) {
-        let history = history ?? (state == .done ? .aborted : state == .error ? .error : .fail)
-        bond = history == .loggedInOneShot ? .none : cause == .presenceLost ? .ping(PhoneLogin.Bond.pingMin) : .session
-        let claim = Step.act(.claim(.scanned, PhoneLogin.ClaimOptions()))
+    /// - Parameter cause: why it ended; nil: a usual cause.
+    public init?(_ phase: PhoneLogin.Phase, _ cause: PhoneLogin.Cause? = nil) {
+        bond = phase == .completed ? .none : cause == .presenceLost ? .ping(PhoneLogin.Bond.pingMin) : .session
+        let claim = Step.act(.claim(.scanned, PhoneLogin.Wishes()))
         let approval = [
             claim, .typeNumber(isRight: true), .act(.proveFactor(PhoneFactor(isValid: true))),
         ]
-        switch (state, history) {
-        case (.starting, .fail) where cause == nil: steps = []
-        case (.readyForUserInteraction, .fail) where cause == nil:
-            var options = PhoneLogin.ClaimOptions()
-            options.startsByHand = true
-            steps = [.act(.claim(.scanned, options))]
-        case (.waitingForUserInput(.confirmation), .fail) where cause == nil: steps = [claim]
-        case (.waitingForUserInput(.secondFactor), .fail) where cause == nil: steps = Array(approval.prefix(2))
-        case (.active, .fail) where cause == nil: steps = approval
-        case (.active, .loggedIn) where cause == nil, (.done, .loggedInOneShot) where cause == nil:
-            steps = approval + [.collect]
-        case (.done, .aborted):
+        switch phase {
+        case .aborted:
             guard let end = Self.abortion(cause ?? .denied, after: claim, approval) else { return nil }
             steps = end
-        case (.done, .loggedOut):
+        case .signedOut:
             guard let end = Self.logout(cause ?? .ended(.revokedByUser)) else { return nil }
             steps = approval + [.collect] + end
-        case (.done, .deleted) where cause == nil: steps = approval + [.collect, .deleteUser]
-        case (.error, .error):
+        case .failed:
             guard let end = Self.failure(cause ?? .wrongNumber) else { return nil }
             steps = [claim] + end
-        default: return nil
+        case _ where cause != nil: return nil
+        case .requested: steps = []
+        case .claimed:
+            var wishes = PhoneLogin.Wishes()
+            wishes.startsByHand = true
+            steps = [.act(.claim(.scanned, wishes))]
+        case .confirming: steps = [claim]
+        case .proving: steps = Array(approval.prefix(2))
+        case .approved: steps = approval
+        case .signedIn, .completed: steps = approval + [.collect]
+        case .deleted: steps = approval + [.collect, .deleteUser]
         }
     }
 

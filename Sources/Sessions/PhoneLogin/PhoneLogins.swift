@@ -70,7 +70,7 @@ extension Store {
     }
 
     /// The login that `key` finds; nil if there is none.
-    public func phoneLogin(_ key: PhoneLogin.Key) async throws(StoreError) -> PhoneLogin? {
+    public func phoneLogin(_ key: PhoneLogin.Lookup) async throws(StoreError) -> PhoneLogin? {
         try await read(.short) { (reader) throws(TransactionError) in try reader.phoneLogin(key).value() }
     }
 
@@ -120,7 +120,7 @@ extension Store {
         ofUser userID: Identifier<User>, limit: Int
     ) async throws(StoreError) -> [LoginWithPhone] {
         try await read(.long) { (reader) throws(TransactionError) in
-            let newest = reader.phoneLogins(ofUser: userID, state: nil, after: nil, limit: limit)
+            let newest = reader.phoneLogins(ofUser: userID, in: nil, after: nil, limit: limit)
             let living = try newest.value().filter {
                 !$0.state.isFinal && ($0.kind != .enrolment || $0.claim != nil)
             }
@@ -143,14 +143,14 @@ extension Store {
     }
 
     /// The logins with a phone, the newest first: those that phones of a user have claimed or that invite the user, and
-    /// those in a state, if given.
+    /// those in a phase, if given.
     public func phoneLogins(
-        ofUser userID: Identifier<User>?, state: String?, after cursor: SessionCursor?, limit: Int
+        ofUser userID: Identifier<User>?, in phase: PhoneLogin.Phase?, after cursor: SessionCursor?, limit: Int
     ) async throws(StoreError) -> Page<PhoneLogin> {
         guard limit > 0 else { return Page(items: [], nextCursor: nil) }
         let found = try await read(.long) { (reader) throws(TransactionError) in
             try reader.phoneLogins(
-                ofUser: userID, state: state, after: cursor, limit: Page<PhoneLogin>.rows(for: limit)
+                ofUser: userID, in: phase, after: cursor, limit: Page<PhoneLogin>.rows(for: limit)
             ).value()
         }
         return Page(found, limit: limit) { SessionCursor(startedAt: $0.startedAt, id: $0.id).description }

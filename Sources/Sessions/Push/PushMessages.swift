@@ -27,7 +27,7 @@ public struct PushMessages: Sendable {
     /// The message about `login` to the device of a session; nil if the device has no encryption key, or could do nothing.
     public func message(about login: PhoneLogin, to record: SessionRecord) -> PushMessage? {
         let now = context.clock.now
-        guard login.kind != .enrolment, login.state == .starting, now < login.inputUntil,
+        guard login.kind != .enrolment, login.state == .requested, now < login.inputUntil,
             let handle = login.request.handle, record.session.encryptionKey != nil
         else { return nil }
         let phone = context.policy.phone(of: record, at: now)

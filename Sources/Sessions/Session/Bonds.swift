@@ -189,11 +189,10 @@ extension StoreTransaction {
     @discardableResult
     private func act(
         _ act: PhoneLogin.Act, on login: PhoneLogin, hasSessions: Bool = false, at now: Instant
-    ) -> (login: PhoneLogin, effects: [PhoneLogin.Effect]) {
-        var changed = login
-        let outcome = PhoneLoginPolicy().decide(PhoneLoginAttempt(act, hasSessions: hasSessions), &changed, at: now)
-        if changed != login { update(changed) }
-        return (changed, outcome.effects)
+    ) -> PhoneLoginOutcome {
+        let outcome = PhoneLoginPolicy().decide(PhoneLoginAttempt(act, hasSessions: hasSessions), on: login, at: now)
+        if outcome.login != login { update(outcome.login) }
+        return outcome
     }
 }
 

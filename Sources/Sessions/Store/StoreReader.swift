@@ -38,7 +38,7 @@ public protocol StoreReader:
     func idTokenLogins(after id: Identifier<Session>?, limit: Int) -> Answer<[LoginReference]>
 
     /// The login with a phone that `key` finds.
-    func phoneLogin(_ key: PhoneLogin.Key) -> Answer<PhoneLogin?>
+    func phoneLogin(_ key: PhoneLogin.Lookup) -> Answer<PhoneLogin?>
 
     /// The living logins that depend on the session of a phone, in the order of their ids.
     func phoneLogins(ofPhone sessionID: Identifier<Session>) -> Answer<[PhoneLogin]>
@@ -47,9 +47,9 @@ public protocol StoreReader:
     func hasPhoneLogins(ofPhone sessionID: Identifier<Session>) -> Answer<Bool>
 
     /// The logins with a phone, the newest first: those that phones of a user have claimed, that invite the user or that a backend
-    /// has requested of the user, and those in a state, if given.
+    /// has requested of the user, and those in a phase, if given.
     func phoneLogins(
-        ofUser userID: Identifier<User>?, state: String?, after cursor: SessionCursor?, limit: Int
+        ofUser userID: Identifier<User>?, in phase: PhoneLogin.Phase?, after cursor: SessionCursor?, limit: Int
     ) -> Answer<[PhoneLogin]>
 
     /// Up to `limit` logins that time may have changed by `now`.

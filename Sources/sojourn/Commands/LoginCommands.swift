@@ -12,24 +12,25 @@ enum LoginCommands {
             Command.Option(
                 "--user", "USER", "those that phones of this user have claimed, and invitations of the user"),
             Command.Option(
-                "--state", "STATE", "those in this state: \(PhoneLogin.State.words.joined(separator: ", "))"),
+                "--phase", "PHASE",
+                "those in this phase: \(PhoneLogin.Phase.allCases.map(\.rawValue).joined(separator: ", "))"),
         ],
-        examples: ["sojourn login list --user ada", "sojourn login list --state ACTIVE"],
+        examples: ["sojourn login list --user ada", "sojourn login list --phase signed_in"],
         send: { connection, arguments async throws(Failure) in
             try await connection.send(
                 .get, ["logins"],
                 query: arguments.page + [
                     ("user", arguments.value("--user").map(UserCommands.reference)),
-                    ("state", arguments.value("--state")),
+                    ("phase", arguments.value("--phase")),
                 ])
         },
         show: { page, _ in
             page.table(
-                ["STARTED", "APP", "STATE", "HISTORY", "CAUSE", "ADDRESS", "ID"], empty: "no logins with a phone",
+                ["STARTED", "APP", "PHASE", "CAUSE", "ADDRESS", "ID"], empty: "no logins with a phone",
                 { login in
                     [
                         Formatting.time(login["started_at"]?.integer), login["client"]?["client_id"]?.cell ?? "-",
-                        login["state"]?.cell ?? "-", login["history"]?.cell ?? "-", login["cause"]?.cell ?? "-",
+                        login["phase"]?.cell ?? "-", login["cause"]?.cell ?? "-",
                         login["remote_address"]?.cell ?? "-", login["login_id"]?.cell ?? "-",
                     ]
                 })
@@ -44,7 +45,8 @@ enum LoginCommands {
         show: { login, _ in
             Formatting.facts([
                 ("id", login["login_id"]?.cell), ("kind", login["kind"]?.cell),
-                ("app", login["client"]?["client_id"]?.cell), ("state", login["state"]?.cell),
+                ("app", login["client"]?["client_id"]?.cell), ("phase", login["phase"]?.cell),
+                ("state", login["state"]?.cell),
                 ("input", login["input"]?.cell), ("history", login["history"]?.cell), ("cause", login["cause"]?.cell),
                 ("user", login["user_id"]?.cell), ("session of the phone", login["phone_session_id"]?.cell),
                 ("bond", login["bond"]?.cell), ("ping seconds", login["ping_seconds"]?.cell),

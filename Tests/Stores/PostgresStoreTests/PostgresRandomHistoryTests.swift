@@ -31,7 +31,7 @@ struct PostgresRandomHistoryTests {
         try await withStore({ $0.clock = clock.wallClock }) { store in
             var history = try await PhoneLoginHistory(seed: seed, store: store, clock: clock)
             try await history.play(Lane.rounds(push: 100, full: 10_000))
-            if Lane.isFull { #expect(history.histories == Set(PhoneLogin.History.allCases)) }
+            if Lane.isFull { #expect(history.phases == Set(PhoneLogin.Phase.allCases)) }
         }
     }
 }

@@ -35,8 +35,8 @@ struct PostgresSessionLookupTests {
         for setting in ["enable_bitmapscan", "enable_sort"] {
             _ = try connection.run([Statement("SET \(setting) = off")], commits: false, until: deadline)
         }
-        for (state, index) in [(nil, "logins_by_time"), ("DONE", "logins_by_state")] {
-            let list = try plan(PhoneLoginSQL.selectPage(ofUser: nil, state, before: .max, nil, limit: 9))
+        for (phase, index) in [(nil, "logins_by_time"), (PhoneLogin.Phase.aborted, "logins_by_state")] {
+            let list = try plan(PhoneLoginSQL.selectPage(ofUser: nil, in: phase, before: .max, nil, limit: 9))
             #expect(list.contains("Index Scan Backward using \(index)") && !list.contains("Sort"), "\(list)")
         }
         #expect(onDevice.contains("(client_id = apps.id) AND (device_id = 'phone'::text)"), "\(onDevice)")

@@ -36,7 +36,7 @@ struct SQLiteRandomHistoryTests {
             let store = try folder.open { $0.clock = clock.wallClock }
             var history = try await PhoneLoginHistory(seed: seed, store: store, clock: clock)
             try await history.play(Lane.rounds(push: 200, full: 10_000))
-            if Lane.isFull { #expect(history.histories == Set(PhoneLogin.History.allCases)) }
+            if Lane.isFull { #expect(history.phases == Set(PhoneLogin.Phase.allCases)) }
             await store.close()
         }
     }

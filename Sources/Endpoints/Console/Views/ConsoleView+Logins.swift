@@ -8,7 +8,7 @@ extension ConsoleView {
         var user: User?
         /// What was looked for as a user.
         var name = ""
-        var state: String?
+        var phase: PhoneLogin.Phase?
         /// Whether no user has the name.
         var isUnknown = false
         var isFirstPage = true
@@ -48,7 +48,7 @@ extension ConsoleView {
                 .table(
                     ConsoleTable(
                         "Logins with a phone",
-                        columns: ["Login", "When", "App", "State", "What came of it", "From", "Phone"],
+                        columns: ["Login", "When", "App", "State", "Cause", "From", "Phone"],
                         rows: logins.items.map(row), empty: "No login here matches.")))
             blocks.append(
                 .pages(
@@ -61,7 +61,9 @@ extension ConsoleView {
     }
 
     private static func path(of filter: LoginFilter, after cursor: String?) -> PagePath {
-        let pairs = [("user", filter.user.map(\.id.description)), ("state", filter.state), ("cursor", cursor)]
+        let pairs = [
+            ("user", filter.user.map(\.id.description)), ("phase", filter.phase?.rawValue), ("cursor", cursor),
+        ]
         let query = pairs.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }
         let text = PagePath.consoleLogins.text + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
         return PagePath(checking: text) ?? .consoleLogins
@@ -73,10 +75,10 @@ extension ConsoleView {
             fields: [
                 .text("user", label: "User: username, e-mail or id", value: filter.user?.username ?? filter.name),
                 .choice(
-                    "state", label: "State",
+                    "phase", label: "State",
                     [(value: "", label: "any")]
-                        + PhoneLogin.State.words.map { (value: $0, label: plain($0.lowercased())) },
-                    chosen: filter.state ?? ""),
+                        + PhoneLogin.Phase.allCases.map { (value: $0.rawValue, label: word(for: $0)) },
+                    chosen: filter.phase?.rawValue ?? ""),
             ], button: "Show", isLine: true)
     }
 
@@ -84,7 +86,7 @@ extension ConsoleView {
         [
             "\(link: Self.path(ofLogin: login.id), Self.beginning(login.kind))", time(login.startedAt),
             "\(login.clientID)",
-            state(login), outcome(login), from(login.request.remoteAddress),
+            state(login), cause(login), from(login.request.remoteAddress),
             login.claim.map { "\(link: Self.path(ofSession: $0.sessionID), $0.deviceID)" } ?? "none yet",
         ]
     }
@@ -159,13 +161,13 @@ extension ConsoleView {
     /// What stands, or what came of the login.
     private static func meaning(of login: PhoneLogin) -> String {
         switch login.state {
-        case .starting: "No phone has claimed it yet."
-        case .readyForUserInteraction: "The app of the phone holds it until the user can act."
-        case .waitingForUserInput(.confirmation): "The user has to confirm on the phone."
-        case .waitingForUserInput(.secondFactor): "The user has to prove presence, by biometry or the password."
-        case .active where login.history == .fail: "The user has approved. The device has not come for its session yet."
-        case .active: "The device is logged in."
-        case .done, .error: "It is over" + (login.cause.map { ": \(meaning(of: $0))" } ?? ".")
+        case .requested: "No phone has claimed it yet."
+        case .claimed: "The app of the phone holds it until the user can act."
+        case .confirming: "The user has to confirm on the phone."
+        case .proving: "The user has to prove presence, by biometry or the password."
+        case .approved: "The user has approved. The device has not come for its session yet."
+        case .signedIn: "The device is logged in."
+        case .ended(let ending): "It is over" + (ending.cause.map { ": \(meaning(of: $0))" } ?? ".")
         }
     }
 
@@ -188,41 +190,31 @@ extension ConsoleView {
     // MARK: Facts
 
     private func state(_ login: PhoneLogin) -> ConsoleText {
-        let words =
-            switch login.state {
-            case .starting: "waits for a phone"
-            case .readyForUserInteraction: "claimed by a phone"
-            case .waitingForUserInput(.confirmation): "waits for a confirmation"
-            case .waitingForUserInput(.secondFactor): "waits for the second factor"
-            case .active where login.history == .fail: "approved"
-            case .active: "logged in"
-            case .done: "over"
-            case .error: "failed"
-            }
+        let phase = login.state.phase
         let look: ConsoleLook =
-            switch login.state {
-            case .active: .good
-            case .error: .bad
-            default: .plain
+            switch phase {
+            case .approved, .signedIn: .good
+            case .failed: .bad
+            case .requested, .claimed, .confirming, .proving, .completed, .aborted, .signedOut, .deleted: .plain
             }
-        return "\(badge: words, look)"
+        return "\(badge: Self.word(for: phase), look)"
     }
 
-    private func outcome(_ login: PhoneLogin) -> ConsoleText {
-        guard let cause = login.cause else {
-            return login.state.isFinal || login.history != .fail ? "\(Self.word(for: login.history))" : "open"
-        }
-        return "\(Self.word(for: cause))"
-    }
+    /// Why it ended, in a few words; empty before the end, and for a login of one act that succeeded.
+    private func cause(_ login: PhoneLogin) -> ConsoleText { "\(login.cause.map(Self.word) ?? "")" }
 
-    private static func word(for history: PhoneLogin.History) -> String {
-        switch history {
-        case .fail: "nothing"
-        case .loggedIn: "logged in"
-        case .loggedInOneShot: "logged in for once"
-        case .loggedOut: "logged out"
+    static func word(for phase: PhoneLogin.Phase) -> String {
+        switch phase {
+        case .requested: "waits for a phone"
+        case .claimed: "claimed by a phone"
+        case .confirming: "waits for a confirmation"
+        case .proving: "waits for the second factor"
+        case .approved: "approved"
+        case .signedIn: "logged in"
+        case .completed: "logged in for once"
         case .aborted: "given up"
-        case .error: "failed"
+        case .signedOut: "logged out"
+        case .failed: "failed"
         case .deleted: "user deleted"
         }
     }
@@ -285,7 +277,7 @@ extension ConsoleView {
             }
         return [
             ("Id", "\(code: login.id.description)"), ("Kind", "\(login.kind.rawValue)"), ("State", state(login)),
-            ("History", "\(login.history.rawValue)"), ("Cause", "\(login.cause?.rawValue ?? "")"),
+            ("Cause", "\(login.cause?.rawValue ?? "")"),
             ("App", "\(link: PagePath.consoleClients.appending(login.clientID), login.clientID)"),
             ("Account", login.userID.map { user($0, facts) } ?? "not chosen"),
             ("Bond", bond), ("Requested", time(login.startedAt)),

@@ -19,7 +19,7 @@ public struct BondHistory {
         /// The newest: it lasts for two weeks, and its session longer.
         var accessToken: String
         /// Whether a phone let it in, and how its login stands.
-        var history: PhoneLogin.History?
+        var phase: PhoneLogin.Phase?
     }
 
     private let services: Services
@@ -89,18 +89,18 @@ public struct BondHistory {
         let device = ["phone-1", "phone-2"].randomElement(using: &random) ?? ""
         let grant = try await services.login.mintSession(
             SessionRequest(clientID: "mobile", device: Device(id: device)), for: .id(users[user]), from: Self.origin)
-        start(grant, user: user, device: device, phone: nil, history: nil)
+        start(grant, user: user, device: device, phone: nil, phase: nil)
     }
 
     private mutating func letIn() async throws {
-        guard let phone = living({ $0.history == nil }).randomElement(using: &random) else { return }
+        guard let phone = living({ $0.phase == nil }).randomElement(using: &random) else { return }
         let session = try await services.accessTokens.authenticate(places[phone].accessToken, from: Self.origin)
         let isBonded = Int.random(in: 0..<4, using: &random) > 0
         var opening = PhoneLoginService.Opening(.device, clientID: "tv")
         opening.bond = isBonded ? .session : .none
         let opened = try await services.phoneLogins.open(opening, from: Self.origin)
         let code = services.phoneLogins.link(of: opened.login, .picture)
-        let claim = PhoneLoginService.ClaimRequest(code: code, source: .camera, options: .init())
+        let claim = PhoneLoginService.ClaimRequest(code: code, source: .camera, wishes: .init())
         let claimed = try await services.phoneLogins.claim(claim, by: session, key: nil, from: Self.origin)
         _ = try await services.phoneLogins.perform(
             .confirm(number: claimed.number), on: claimed.id, by: session, key: nil, from: Self.origin)
@@ -111,7 +111,7 @@ public struct BondHistory {
             opened.secret ?? "", SessionRequest(clientID: "tv", device: Device(id: device)), from: Self.origin)
         start(
             grant, user: places[phone].user, device: device, phone: isBonded ? phone : nil,
-            history: isBonded ? .loggedIn : .loggedInOneShot)
+            phase: isBonded ? .signedIn : .completed)
     }
 
     private mutating func refresh() async throws {
@@ -170,14 +170,14 @@ public struct BondHistory {
         // All have the reason of the change, so that the order does not matter.
         for index in places.indices where places[index].user == user && places[index].reason == nil {
             places[index].reason = .revokedByAdmin
-            if places[index].history == .loggedIn { places[index].history = .loggedOut }
+            if places[index].phase == .signedIn { places[index].phase = .signedOut }
         }
     }
 
     // MARK: The model
 
     private mutating func start(
-        _ grant: TokenGrant, user: Int, device: String, phone: Int?, history: PhoneLogin.History?
+        _ grant: TokenGrant, user: Int, device: String, phone: Int?, phase: PhoneLogin.Phase?
     ) {
         let earlier = places.indices.filter {
             places[$0].user == user && places[$0].device == device && places[$0].reason == nil
@@ -185,10 +185,10 @@ public struct BondHistory {
         places.append(
             Place(
                 id: grant.session.id, user: user, device: device, phone: phone, reason: nil, renewedAt: now,
-                refreshToken: grant.refreshToken ?? "", accessToken: grant.accessToken, history: history))
+                refreshToken: grant.refreshToken ?? "", accessToken: grant.accessToken, phase: phase))
         for index in earlier {
             places[index].reason = .replaced
-            if places[index].history == .loggedIn { places[index].history = .loggedOut }
+            if places[index].phase == .signedIn { places[index].phase = .signedOut }
             for child in places.indices where places[child].phone == index && places[child].reason == nil {
                 places[child].phone = places.count - 1
             }
@@ -199,7 +199,7 @@ public struct BondHistory {
     private mutating func end(_ index: Int, _ reason: EndReason) {
         guard places[index].reason == nil else { return }
         places[index].reason = reason
-        if places[index].history == .loggedIn { places[index].history = .loggedOut }
+        if places[index].phase == .signedIn { places[index].phase = .signedOut }
         if reason == .idleExpired { return }
         for child in places.indices where places[child].phone == index { end(child, .parentEnded) }
     }
@@ -222,15 +222,15 @@ public struct BondHistory {
                         "session \(index) ended by \(String(describing: reason)), not \(String(describing: reasonNow(index)))"
                 )
             }
-            guard let history = places[index].history else { continue }
+            guard let phase = places[index].phase else { continue }
             // The clock of the phone ends the login: a look shows it, and the clean-up after the look writes it.
             let found = try await services.phoneLogins.login(places[index].id)
             _ = try await services.phoneLogins.sweep()
             if let phone = places[index].phone, reasonNow(phone) != nil { end(index, .parentEnded) }
-            let expected = places[index].history ?? history
-            guard found.history == expected else {
+            let expected = places[index].phase ?? phase
+            guard found.state.phase == expected else {
                 throw RandomHistory.Difference(
-                    description: "login \(index) is \(found.history), not \(expected)")
+                    description: "login \(index) is \(found.state.phase), not \(expected)")
             }
         }
     }

@@ -3,18 +3,6 @@ import Sessions
 /// What the manual says of one login with a phone, written down a second time as plainly as possible: no row, no effects, no
 /// transaction. `PhoneLoginHistory` compares it with the real thing.
 struct LoginModel: Equatable {
-    enum Step: String {
-        case starting = "STARTING"
-        case ready = "READY_FOR_USER_INTERACTION"
-        case confirming = "WAIT_FOR_CONFIRMATION"
-        case proving = "WAIT_FOR_SECOND_FACTOR"
-        /// Approved, and not collected yet.
-        case approved
-        /// Logged in, and bound to the phone.
-        case living
-        case done = "DONE"
-        case error = "ERROR"
-    }
     struct ModelPhone: Equatable {
         let user: Int
         let device: String
@@ -29,13 +17,12 @@ struct LoginModel: Equatable {
     let leadsBack: Bool
     var phones: [ModelPhone]
     var disabled: Set<Int> = []
-    var step = Step.starting
-    var history = PhoneLogin.History.fail
+    var phase = PhoneLogin.Phase.requested
     var cause: String?
     var claimant: Int?
     var user: Int?
     var arrival: PhoneLogin.Arrival?
-    var options = PhoneLogin.ClaimOptions()
+    var options = PhoneLogin.Wishes()
     var hasNumber = false
     var wrongFactors = 0
     var inputUntil: Int64
@@ -55,56 +42,56 @@ struct LoginModel: Equatable {
     }
 
     /// Whether the account of the session was deleted.
-    var isDeleted: Bool { history == .deleted }
+    var isDeleted: Bool { phase == .deleted }
     /// Whether the end of the session leaves its device one that the user knows.
     var leavesDeviceKnown: Bool {
         let ends: [EndReason?] = [nil, .loggedOut, .parentEnded, .presenceLost]
         return ends.contains(sessionEnd)
     }
 
-    var isOver: Bool { step == .done || step == .error }
+    var isOver: Bool { [.completed, .aborted, .signedOut, .failed, .deleted].contains(phase) }
 
     // MARK: Time, and what happens elsewhere
 
     mutating func pass(to now: Int64) {
-        switch step {
-        case .starting, .ready, .confirming, .proving: if now >= inputUntil { abort("timed_out") }
+        switch phase {
+        case .requested, .claimed, .confirming, .proving: if now >= inputUntil { abort("timed_out") }
         case .approved: if now >= collectUntil { abort("not_collected") }
-        case .living:
+        case .signedIn:
             if let silence = bond.interval, now >= answeredAt + silence.wholeSeconds {
                 logOut("presence_lost", .presenceLost)
             }
-        case .done, .error: break
+        case .completed, .aborted, .signedOut, .failed, .deleted: break
         }
     }
 
     mutating func endPhone(_ index: Int) {
         phones[index].isAlive = false
         guard claimant == index, !isOver else { return }
-        if step == .living { logOut("parent_ended", .parentEnded) } else { abort("parent_ended") }
+        if phase == .signedIn { logOut("parent_ended", .parentEnded) } else { abort("parent_ended") }
     }
 
     mutating func endSession(_ reason: EndReason) {
         guard isStarted, sessionEnd == nil else { return }
-        if step == .living { logOut(reason.rawValue, reason) } else { sessionEnd = reason }
+        if phase == .signedIn { logOut(reason.rawValue, reason) } else { sessionEnd = reason }
     }
 
     mutating func delete(_ deleted: Int) {
         for index in phones.indices where phones[index].user == deleted { phones[index].isAlive = false }
         if isStarted, user == deleted, sessionEnd == nil { sessionEnd = .userDeleted }
         if user == deleted {
-            history = .deleted
             // One that waits ends with the session of the phone, before that of the user is noted.
-            if !isOver { (step, cause) = (.done, step == .living ? "user_deleted" : "parent_ended") }
+            if !isOver { cause = phase == .signedIn ? "user_deleted" : "parent_ended" }
+            phase = .deleted
         } else if let claimant, user == nil, phones[claimant].user == deleted, !isOver {
             abort("parent_ended")
         }
     }
 
-    private mutating func abort(_ word: String) { (step, history, cause) = (.done, .aborted, word) }
-    private mutating func fail(_ word: String) { (step, history, cause) = (.error, .error, word) }
+    private mutating func abort(_ word: String) { (phase, cause) = (.aborted, word) }
+    private mutating func fail(_ word: String) { (phase, cause) = (.failed, word) }
     private mutating func logOut(_ word: String, _ reason: EndReason) {
-        (step, history, cause, sessionEnd) = (.done, .loggedOut, word, reason)
+        (phase, cause, sessionEnd) = (.signedOut, word, reason)
     }
 
     // MARK: The phone
@@ -116,7 +103,7 @@ struct LoginModel: Equatable {
         if !phone.isAlive || disabled.contains(phone.user) { return "phone" }
         if isOver {
             // A login of one act stays what it was; its session ends if the user says that it was another person.
-            guard case .stop(isReport: true) = act, history == .loggedInOneShot, let claimant, isStarted,
+            guard case .stop(isReport: true) = act, phase == .completed, let claimant, isStarted,
                 sessionEnd == nil, phones[claimant].user == phone.user, phones[claimant].device == phone.device
             else { return "session_terminated" }
             sessionEnd = .notMe
@@ -125,7 +112,7 @@ struct LoginModel: Equatable {
         if case .claim(let arrival, let options) = act { return claim(index, arrival, options, now: now) }
         let isVisible = user == phone.user || claimant.map { phones[$0].user == phone.user } == true
         if case .adopt(let factor) = act {
-            if step != .living { return "not_awaited" }
+            if phase != .signedIn { return "not_awaited" }
             if user != phone.user { return isVisible ? "not_claimant" : "not_found" }
             if claimant == index { return "accepted" }
             if !factor.isValid { return "wrong_second_factor/0" }
@@ -135,21 +122,21 @@ struct LoginModel: Equatable {
         if claimant != index { return isVisible ? "not_claimant" : "not_found" }
         switch act {
         case .start:
-            if step == .ready { open() } else if step == .approved || step == .living { return "not_awaited" }
+            if phase == .claimed { open() } else if phase == .approved || phase == .signedIn { return "not_awaited" }
         case .confirm:
-            if step != .confirming { return "not_awaited" }
+            if phase != .confirming { return "not_awaited" }
             if let wrong = check(isNumberRight) { return wrong }
             user = phone.user
-            if takesFactor { step = .proving } else { approve(now) }
+            if takesFactor { phase = .proving } else { approve(now) }
         case .proveFactor(let factor): return prove(factor, phone.user, isNumberRight, now)
         case .stop(let isReport):
-            if step != .living {
+            if phase != .signedIn {
                 abort("denied")
             } else {
                 logOut("revoked_by_user", isReport ? .notMe : .revokedByUser)
             }
         case .ping:
-            if step == .living, let silence = bond.interval, (now - answeredAt) * 4 >= silence.wholeSeconds {
+            if phase == .signedIn, let silence = bond.interval, (now - answeredAt) * 4 >= silence.wholeSeconds {
                 answeredAt = now
             }
         default: break
@@ -158,12 +145,12 @@ struct LoginModel: Equatable {
     }
 
     private mutating func claim(
-        _ index: Int, _ arrival: PhoneLogin.Arrival, _ options: PhoneLogin.ClaimOptions, now: Int64
+        _ index: Int, _ arrival: PhoneLogin.Arrival, _ options: PhoneLogin.Wishes, now: Int64
     ) -> String {
         if claimant == index { return "accepted" }
         if arrival == .linked, !leadsBack { return claimantOrStranger(index) }
         if let claimant, phones[claimant].device != phones[index].device {
-            if step == .approved || step == .living { return "taken" }
+            if phase == .approved || phase == .signedIn { return "taken" }
             fail("contested")
             return "contested"
         }
@@ -171,10 +158,10 @@ struct LoginModel: Equatable {
         let isFirst = claimant == nil
         (claimant, self.options) = (index, options)
         if isFirst {
-            (self.arrival, inputUntil, step) = (arrival, now + 180, .ready)
+            (self.arrival, inputUntil, phase) = (arrival, now + 180, .claimed)
             if !options.startsByHand { open() }
-        } else if step != .ready {
-            step = firstInput
+        } else if phase != .claimed {
+            phase = firstInput
         }
         return "accepted"
     }
@@ -190,10 +177,10 @@ struct LoginModel: Equatable {
         !needsNumber || !isKnown || options.demandsSecondFactor || isFactorRequired
     }
     private var isKnown: Bool { claimant.map { knownTo.contains(phones[$0].user) } ?? false }
-    private var firstInput: Step { options.skipsConfirmation && takesFactor ? .proving : .confirming }
+    private var firstInput: PhoneLogin.Phase { options.skipsConfirmation && takesFactor ? .proving : .confirming }
 
-    private mutating func open() { (step, hasNumber) = (firstInput, needsNumber) }
-    private mutating func approve(_ now: Int64) { (step, collectUntil) = (.approved, now + 60) }
+    private mutating func open() { (phase, hasNumber) = (firstInput, needsNumber) }
+    private mutating func approve(_ now: Int64) { (phase, collectUntil) = (.approved, now + 60) }
 
     private mutating func check(_ isRight: Bool?) -> String? {
         if !hasNumber || isRight == true { return nil }
@@ -203,7 +190,7 @@ struct LoginModel: Equatable {
     }
 
     private mutating func prove(_ factor: PhoneFactor, _ owner: Int, _ isRight: Bool?, _ now: Int64) -> String {
-        if step != .proving { return "not_awaited" }
+        if phase != .proving { return "not_awaited" }
         if user == nil || factor.number != nil, let wrong = check(isRight) { return wrong }
         if !factor.isValid {
             wrongFactors += 1
@@ -219,7 +206,7 @@ struct LoginModel: Equatable {
 
     mutating func cancel() -> String {
         if isOver { return "session_terminated" }
-        if step == .living { return "spent" }
+        if phase == .signedIn { return "spent" }
         abort("canceled")
         return "accepted"
     }
@@ -227,14 +214,14 @@ struct LoginModel: Equatable {
     mutating func collect(isReturned: Bool, now: Int64) -> String {
         if isOver { return "over/\(cause ?? "fault")" }
         if arrival == .linked, !isReturned { return "authorization_pending" }
-        if step == .living { return "spent" }
-        guard step == .approved, let claimant else { return "authorization_pending" }
+        if phase == .signedIn { return "spent" }
+        guard phase == .approved, let claimant else { return "authorization_pending" }
         if disabled.contains(phones[claimant].user) { return "phone" }
         isStarted = true
         if bond == .none {
-            (step, history) = (.done, .loggedInOneShot)
+            phase = .completed
         } else {
-            (step, history, answeredAt) = (.living, .loggedIn, now)
+            (phase, answeredAt) = (.signedIn, now)
         }
         return "accepted"
     }

@@ -16,7 +16,7 @@ public struct PhoneLoginHistory {
     }
 
     /// What has come of the logins that were played.
-    public private(set) var histories: Set<Sessions.PhoneLogin.History> = []
+    public private(set) var phases: Set<Sessions.PhoneLogin.Phase> = []
     private let services: Services
     private let admin: Administration
     private let store: any Store
@@ -139,17 +139,17 @@ public struct PhoneLoginHistory {
     private mutating func goOn() async throws {
         let phone = model.claimant ?? 0
         let number = last.number
-        switch model.step {
-        case .starting: try await claim(by: Int.random(in: 0..<Self.phones.count, using: &random))
-        case .ready: try await act(.start, by: phone)
+        switch model.phase {
+        case .requested: try await claim(by: Int.random(in: 0..<Self.phones.count, using: &random))
+        case .claimed: try await act(.start, by: phone)
         case .confirming: try await act(.confirm(number: number), by: phone)
         case .proving:
             // Wrong often enough that three in a row are seen.
             let factor = PhoneFactor(isValid: Bool.random(using: &random), number: number)
             try await act(.proveFactor(factor), by: phone)
         case .approved: try await collect()
-        case .living: try await act(.ping, by: phone)
-        case .done, .error: break
+        case .signedIn: try await act(.ping, by: phone)
+        case .completed, .aborted, .signedOut, .failed, .deleted: break
         }
     }
 
@@ -169,12 +169,12 @@ public struct PhoneLoginHistory {
             (.link, .camera),
         ]
         guard let (kind, source) = ways.randomElement(using: &random) else { return }
-        var options = PhoneLogin.ClaimOptions()
+        var options = PhoneLogin.Wishes()
         options.startsByHand = Int.random(in: 0..<3, using: &random) == 0
         options.skipsConfirmation = Bool.random(using: &random)
         options.demandsSecondFactor = Bool.random(using: &random)
         let request = PhoneLoginService.ClaimRequest(
-            code: services.phoneLogins.link(of: opened.login, kind), source: source, options: options)
+            code: services.phoneLogins.link(of: opened.login, kind), source: source, wishes: options)
         let arrival: PhoneLogin.Arrival = kind == .picture ? .scanned : kind == .link ? .linked : .pushed
         let isRightWay = (kind == .picture) == (source == .camera)
         let expected =
@@ -289,9 +289,8 @@ public struct PhoneLoginHistory {
         mustLook = false
         guard let login = found else { throw RandomHistory.Difference(description: "the login is gone") }
         last = login
-        histories.insert(login.history)
-        try expect(login.state.input?.rawValue ?? login.state.word, model.step.word, "state")
-        try expect(login.history, model.history, "history")
+        phases.insert(login.state.phase)
+        try expect(login.state.phase, model.phase, "phase")
         try expect(login.cause?.rawValue, model.cause, "cause")
         try expect(login.number != nil, model.hasNumber, "whether there is a number")
         if let claimant = model.claimant, !model.isOver {
@@ -337,9 +336,4 @@ extension PhoneLogin.Act {
         default: nil
         }
     }
-}
-
-extension LoginModel.Step {
-    /// The state's word, or that of the awaited input.
-    fileprivate var word: String { self == .approved || self == .living ? "ACTIVE" : rawValue }
 }

@@ -552,7 +552,7 @@ def hostile_texts_are_texts():
         "/console", "/console/now", "/console/clients", "/console/clients/mobile", "/console/clients/shop",
         "/console/clients/" + urllib.parse.quote("\"><script>", safe=""), "/console/new-client?preset=web",
         "/console/settings", "/console/keys", "/console/events", "/console/events?reason=" + urllib.parse.quote(HOSTILE[:60]),
-        "/console/deliveries", "/console/bulk", "/console/logins", "/console/logins?state=ACTIVE&user=grace",
+        "/console/deliveries", "/console/bulk", "/console/logins", "/console/logins?phase=signed_in&user=grace",
         "/console/logins/" + known["login"], "/console/bulk?client=mobile", "/console/new-client?preset=device", "/console/users?q=%3C",
         "/console/users", "/console/new-user", "/console/users/" + tokens["user"]["user_id"], "/console/sessions/" + tokens["session_id"],
         "/console/users?q=" + urllib.parse.quote(HOSTILE[:60]), "/console/clients/shop?redirect_uri=" + urllib.parse.quote(HOSTILE),

@@ -111,7 +111,7 @@ struct TransferLoginTests {
         opening.bond = bond
         let opened = try await logins.open(opening, from: .system)
         let claimed = try await logins.claim(
-            .init(code: logins.link(of: opened.login, .picture), source: .camera, options: .init()), by: session,
+            .init(code: logins.link(of: opened.login, .picture), source: .camera, wishes: .init()), by: session,
             key: nil, from: .system)
         _ = try await logins.perform(
             .confirm(number: claimed.number), on: claimed.id, by: session, key: nil, from: .system)
@@ -142,11 +142,11 @@ struct TransferLoginTests {
             try await transfer.move(from: first, to: postgres)
             try await transfer.move(from: postgres, to: last)
             for stage in [postgres, last] {
-                let logins = try await stage.store.phoneLogins(ofUser: nil, state: nil, after: nil, limit: 10).items
+                let logins = try await stage.store.phoneLogins(ofUser: nil, in: nil, after: nil, limit: 10).items
                 #expect(logins.count == 2 && Set(logins.map(\.id)) == [bound, free])
                 #expect(try await stage.store.phoneLogin(.id(bound))?.bond == .ping(.seconds(600)))
                 #expect(try await stage.store.children(of: phone.session.id) == [bound])
-                #expect(try await stage.store.phoneLogin(.id(free))?.history == .loggedInOneShot)
+                #expect(try await stage.store.phoneLogin(.id(free))?.state.outcome == .completed)
                 // What moves once more is there already.
                 let (again, refused) = try await stage.load(transfer.folder)
                 #expect(refused.isEmpty && again.summary.contains("2 logins with a phone"))
@@ -155,11 +155,11 @@ struct TransferLoginTests {
                 #expect(try await stage.services.logout.end(phone.session.id, .loggedOut, from: .system))
                 #expect(try await stage.store.session(bound)?.session.ending?.reason == .parentEnded)
                 #expect(try await stage.store.session(free)?.session.ending == nil)
-                #expect(try await stage.store.phoneLogin(.id(bound))?.history == .loggedOut)
+                #expect(try await stage.store.phoneLogin(.id(bound))?.state.outcome == .signedOut)
             }
             // The end is not undone by the old file.
             _ = try await last.load(transfer.folder)
-            #expect(try await last.store.phoneLogin(.id(bound))?.history == .loggedOut)
+            #expect(try await last.store.phoneLogin(.id(bound))?.state.outcome == .signedOut)
         }
     }
 

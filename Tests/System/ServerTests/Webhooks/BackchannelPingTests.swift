@@ -79,16 +79,18 @@ struct BackchannelPingTests {
                 let call = PhoneLoginAttempt(
                     act, phone: change.phone.map { Phone($0.session) },
                     claimant: change.claimant.map { Phone($0.session) }, drawnNumber: 42)
-                return PhoneLoginPolicy().decide(call, &change.login, at: now).answer
+                let outcome = PhoneLoginPolicy().decide(call, on: change.login, at: now)
+                change.login = outcome.login
+                return outcome.reply
             }
         }
 
         func approve(_ id: Identifier<Session>) async throws {
             for act: PhoneLogin.Act in [
-                .claim(.pushed, PhoneLogin.ClaimOptions()), .confirm(number: 42),
+                .claim(.pushed, PhoneLogin.Wishes()), .confirm(number: 42),
                 .proveFactor(PhoneFactor(isValid: true, number: 42)),
             ] { try await self.act(act, on: id) }
-            #expect(try await logins.login(id).state == .active)
+            #expect(try await logins.login(id).state == .approved)
         }
 
         func collect(_ secret: String) async throws {
@@ -119,7 +121,7 @@ struct BackchannelPingTests {
             #expect(receiver.requests.isEmpty)
             try await stage.approve(first.id)
             await stage.notices().step()
-            try await stage.act(.claim(.pushed, PhoneLogin.ClaimOptions()), on: second.id)
+            try await stage.act(.claim(.pushed, PhoneLogin.Wishes()), on: second.id)
             try await stage.act(.stop(isReport: false), on: second.id)
             await stage.notices().step()
             await stage.notices().step()

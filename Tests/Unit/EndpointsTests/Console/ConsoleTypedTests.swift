@@ -107,7 +107,7 @@ import Testing
             var time: Int64 = 0
             for page in [
                 "/console/bulk?client=a%20%26b&age=3d&unused=&platform=&version=&method=pwd&country=",
-                "/console/events?user=anna&kind=", "/console/logins?user=&state=DONE", "/console/users?q=a%2Bb",
+                "/console/events?user=anna&kind=", "/console/logins?user=&phase=aborted", "/console/users?q=a%2Bb",
             ] {
                 time += 1800
                 stage.moveClock(to: time)

@@ -60,12 +60,12 @@ struct EnrolmentTests {
                     .compactMap { $0.string("login_id") }
             }
             #expect(await found("") == [id])
-            #expect(await found("&state=STARTING") == [id])
-            #expect(await found("&state=ACTIVE").isEmpty)
+            #expect(await found("&phase=requested") == [id])
+            #expect(await found("&phase=approved").isEmpty)
             #expect(await stage.call(.get, "/v1/me/logins", bearer: tokens.access).items.isEmpty)
             _ = try await InvitedPhone(stage, made)
             #expect(await found("") == [id])
-            #expect(await found("&state=STARTING").isEmpty)
+            #expect(await found("&phase=requested").isEmpty)
         }
     }
 

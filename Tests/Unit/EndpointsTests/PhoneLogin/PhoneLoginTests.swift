@@ -171,8 +171,8 @@ struct PhoneLoginTests {
             }
             #expect(await ids("") == [waiting.id, done.id])
             #expect(await ids("?user=username:anna") == [done.id])
-            #expect(await ids("?state=STARTING") == [waiting.id])
-            #expect(await stage.admin(.get, "/admin/v1/logins?state=OPEN").status == 400)
+            #expect(await ids("?phase=requested") == [waiting.id])
+            #expect(await stage.admin(.get, "/admin/v1/logins?phase=ACTIVE").status == 400)
             #expect(await stage.admin(.get, "/admin/v1/logins?user=username:nobody").status == 404)
             for login in [waiting, done] {
                 #expect(await stage.admin(.delete, "/admin/v1/logins/\(login.id)").status == 204)

@@ -100,7 +100,7 @@ struct RelayAttackTests {
                 if answer.status == 429 { refused += 1 }
             }
             let service = waiting.stage.endpoints.services.phoneLogins
-            let rows = try await service.logins(ofUser: nil, state: "STARTING", after: nil, limit: 200).items
+            let rows = try await service.logins(ofUser: nil, in: .requested, after: nil, limit: 200).items
             // The limit is 60 a minute, and this takes some seconds.
             #expect(rows.count + refused == 201 && rows.count < 121, "\(rows.count) rows, \(refused) refused")
             try await waiting.approveByScan(victim)

@@ -97,9 +97,9 @@ import Testing
                 #expect(await stage.call(.get, "/v1/me/logins", bearer: phone.access).items.isEmpty)
             }
             #expect(looks == 0)
-            #expect(await stage.admin(.get, "/admin/v1/logins?state=DONE").items.isEmpty)
+            #expect(await stage.admin(.get, "/admin/v1/logins?phase=aborted").items.isEmpty)
             #expect(try await stage.endpoints.phoneLogins.sweep() == 1)
-            #expect(await stage.admin(.get, "/admin/v1/logins?state=DONE").items.count == 1)
+            #expect(await stage.admin(.get, "/admin/v1/logins?phase=aborted").items.count == 1)
             #expect(try await stage.endpoints.phoneLogins.sweep() == 0)
         }
     }

@@ -11,7 +11,7 @@ extension BrowserWorld {
     /// A session that the phone let in has its bond, its probation and its scope; one that the password let in has none of them.
     private func ofStart(_ before: BrowserWorld) -> String? {
         guard apps.count > before.apps.count, let app = apps.last else { return nil }
-        let isByPhone = isLastByPhone && (before.login.history == .fail || before.phoneAnswers)
+        let isByPhone = isLastByPhone && (before.login.state == .approved || before.phoneAnswers)
         let session = app.session
         if !isByPhone {
             if session.phoneID != nil || session.probationUntil != nil { return "a password inherits from the phone" }
@@ -68,9 +68,8 @@ extension BrowserWorld {
 
     /// As long as a session lives that the phone let in, the phone can end it; and an act of one shot stays one.
     private func ofLogin(_ before: BrowserWorld, _ step: Step) -> String? {
-        if before.login.history == .loggedInOneShot {
-            let isSame = login.history == before.login.history && login.state == before.login.state
-            return isSame ? nil : "a login of one act changes its history"
+        if before.login.state.outcome == .completed {
+            return login.state == before.login.state ? nil : "a login of one act changes its state"
         }
         let isAlive = apps.contains { $0.isAlive && $0.isByPhone }
         if isAlive, !login.isLoggedIn, rules.bond != .none { return "a session without a login that can end it" }

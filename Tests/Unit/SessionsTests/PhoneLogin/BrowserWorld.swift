@@ -71,12 +71,12 @@ struct BrowserWorld: Hashable {
             id: Self.ids[1], kind: .authorize, clientID: "first", bond: rules.bond, browser: [1],
             knownUsers: [Self.user.id], startedAt: Sample.start, inputUntil: Sample.start + .seconds(180))
         let acts: [PhoneLogin.Act] = [
-            .claim(.scanned, PhoneLogin.ClaimOptions()), .confirm(number: 42),
+            .claim(.scanned, PhoneLogin.Wishes()), .confirm(number: 42),
         ]
         for act in acts {
             let seen = Phone(phone)
-            _ = PhoneLoginPolicy().decide(
-                PhoneLoginAttempt(act, phone: seen, claimant: seen, drawnNumber: 42), &login, at: Sample.start)
+            let attempt = PhoneLoginAttempt(act, phone: seen, claimant: seen, drawnNumber: 42)
+            login = PhoneLoginPolicy().decide(attempt, on: login, at: Sample.start).login
         }
         if rules.isOlder {
             browser = newBrowser(["pwd"])
@@ -98,7 +98,7 @@ struct BrowserWorld: Hashable {
     /// Every step that can come next.
     var steps: [Step] {
         var steps: [Step] = []
-        if login.state == .active, login.history == .fail { return [.collect] }
+        if login.state == .approved { return [.collect] }
         if rules.changes > 0, browser?.ending == nil { steps += [.typePassword, .replacePhone] }
         if rules.asks > 0 { steps += [.ask(0), .ask(1)] }
         if rules.minutes > 0 { steps += [.minute, .ping] }
@@ -228,7 +228,7 @@ struct BrowserWorld: Hashable {
 
     /// Whether the phone may still answer, by the words of the manual.
     var phoneAnswers: Bool {
-        if login.history == .loggedInOneShot { return !isUndone }
+        if login.state.outcome == .completed { return !isUndone }
         guard login.isLoggedIn, phone.ending == nil, !isPhoneIdle else { return false }
         guard let silence = rules.bond.interval, let answeredAt = login.answeredAt else { return true }
         return now < max(answeredAt, phone.renewedAt) + silence
@@ -290,14 +290,13 @@ struct BrowserWorld: Hashable {
         if mutation == .loginEndsWithFirst, case .sessionEnded = act { call.hasSessions = false }
         if mutation == .oneShotIsFinal, login.state.isFinal { call.hasSessions = false }
         if mutation == .silenceIsIgnored { call.claimant?.renewedAt = now }
-        var outcome = PhoneLoginPolicy().decide(call, &login, at: now)
-        if mutation == .linkIsDeaf, act == .report {
-            (login, outcome) = (before, PhoneLoginOutcome(answer: .accepted))
-        }
-        if mutation == .reportMovesOneShot, before.history == .loggedInOneShot, outcome.answer == .accepted,
+        var outcome = PhoneLoginPolicy().decide(call, on: login, at: now)
+        if mutation == .linkIsDeaf, act == .report { outcome = PhoneLoginOutcome(reply: .accepted, login: login) }
+        login = outcome.login
+        if mutation == .reportMovesOneShot, before.state.outcome == .completed, outcome.reply == .accepted,
             act == .stop(isReport: true)
         {
-            login.history = .loggedOut
+            login.state = .ended(.init(.signedOut, .ended(.notMe), at: now))
         }
         for effect in outcome.effects {
             switch effect {
@@ -315,7 +314,7 @@ struct BrowserWorld: Hashable {
             default: break
             }
         }
-        return outcome.answer == .accepted
+        return outcome.reply == .accepted
     }
 }
 
@@ -323,7 +322,7 @@ extension PhoneLogin {
     /// The login, as if it had not ended.
     fileprivate var asLoggedIn: PhoneLogin {
         var login = self
-        if !hasLetIn { (login.state, login.history) = (.active, .loggedIn) }
+        if !hasLetIn { login.state = .signedIn }
         return login
     }
 }

@@ -7,22 +7,23 @@ enum PhoneLoginMutation: String, CaseIterable, Sendable {
     case retriesCount, parentEndIsIgnored, oneShotIsLoggedOut, clockIsIgnored, silenceIsIgnored, deletionIsForgotten
     case factorsHaveNoEnd, wrongFactorPasses, strangerConfirms, activeCannotBeStopped, linkIsPolled, endIsSilent
     case returnedElsewhere, linkLeadsNowhere
-    case numberIsNotSigned, abortedKeepsFail, endedPhoneActs, replacedPhoneIsLost, unknownDeviceSuffices,
+    case numberIsNotSigned, endedPhoneActs, replacedPhoneIsLost, unknownDeviceSuffices,
         numberComesEarly
     case secretIsIgnored, enrolsWithoutFactor, enrolsWithoutConsent, anotherUserIsPushed
 
     /// The decision, except on the broken rule.
-    func decide(_ call: PhoneLoginAttempt, _ login: inout PhoneLogin, at now: Instant) -> PhoneLoginOutcome {
-        let before = login
+    func decide(_ call: PhoneLoginAttempt, on before: PhoneLogin, at now: Instant) -> PhoneLoginOutcome {
         var call = call
         weaken(&call, before)
         var time = now
         if self == .inputHasNoEnd, before.state.awaitsInput { time = min(now, before.inputUntil + .seconds(-1)) }
-        if self == .collectsLate, let until = before.collectUntil, before.history == .fail {
+        if self == .collectsLate, let until = before.collectUntil, before.state == .approved {
             time = min(now, until + .seconds(-1))
         }
-        var outcome = PhoneLoginWorld.decision.decide(call, &login, at: time)
+        var outcome = PhoneLoginWorld.decision.decide(call, on: before, at: time)
+        var login = outcome.login
         repair(call, before, &login, &outcome, at: now)
+        outcome.login = login
         return outcome
     }
 
@@ -74,18 +75,17 @@ enum PhoneLoginMutation: String, CaseIterable, Sendable {
         case (.contestedIsRefusedOnly, .contested) where isNew, (.wrongNumberHasASecondTry, .wrongNumber) where isNew,
             (.parentEndIsIgnored, .parentEnded) where before.isLoggedIn,
             (.factorsHaveNoEnd, .secondFactorFailed) where isNew,
-            (.activeCannotBeStopped, .denied) where before.state == .active:
+            (.activeCannotBeStopped, .denied) where before.state == .approved:
             login = before
             outcome.effects = []
         case (.contestedTakesOver, .contested) where isNew:
             login = before
-            outcome.answer = .accepted
+            outcome.reply = .accepted
             if let phone = call.phone, let claim = before.claim {
-                login.claim = PhoneLogin.Claim(phone, claim.arrival, claim.options)
+                login.claim = PhoneLogin.Claim(phone, claim.arrival, claim.wishes)
             }
-        case (.abortedKeepsFail, _) where login.history == .aborted: login.history = .fail
         case (.endIsSilent, _): outcome.effects.removeAll { if case .endSession = $0 { true } else { false } }
-        case (.deletionIsForgotten, _) where login.history == .deleted: login.history = before.history
+        case (.deletionIsForgotten, _) where login.state.outcome == .deleted: login.state = before.state
         default: repairOthers(call, before, &login, &outcome, at: now)
         }
     }
@@ -95,44 +95,45 @@ enum PhoneLoginMutation: String, CaseIterable, Sendable {
         at now: Instant
     ) {
         switch (self, call.act) {
-        case (.finalIsReopened, .claim) where before.state == .done && before.history == .aborted: reopen(&login)
-        case (.touchSuffices, .confirm) where login.state.input == .secondFactor && outcome.answer == .accepted:
+        case (.finalIsReopened, .claim) where before.state.outcome == .aborted: reopen(&login)
+        case (.touchSuffices, .confirm) where login.state == .proving && outcome.reply == .accepted:
             approve(&login, at: now)
-        case (.accountMoves, .claim) where outcome.answer == .refused(.taken) && before.userID != nil:
+        case (.accountMoves, .claim) where outcome.reply == .refused(.taken) && before.userID != nil:
             if let phone = call.phone, let claim = before.claim {
-                login.claim = PhoneLogin.Claim(phone, claim.arrival, claim.options)
+                login.claim = PhoneLogin.Claim(phone, claim.arrival, claim.wishes)
                 login.userID = phone.userID
             }
-        case (.collectsAgain, .collect) where outcome.answer == .refused(.spent):
-            outcome = PhoneLoginOutcome(answer: .collected)
-        case (.activeTimesOut, _) where login.state == .active && login.history == .fail && now >= login.inputUntil:
-            (login.state, login.history, login.cause, login.endedAt) = (.done, .aborted, .timedOut, now)
-        case (.oneShotIsLoggedOut, .phoneEnded) where before.history == .loggedInOneShot: login.history = .loggedOut
+        case (.collectsAgain, .collect) where outcome.reply == .refused(.spent):
+            outcome = PhoneLoginOutcome(reply: .collected, login: login)
+        case (.activeTimesOut, _) where login.state == .approved && now >= login.inputUntil:
+            login.state = .ended(.init(.aborted, .timedOut, at: now))
+        case (.oneShotIsLoggedOut, .phoneEnded) where before.state.outcome == .completed:
+            login.state = .ended(.init(.signedOut, nil, at: login.endedAt ?? now))
         case (.unknownDeviceSuffices, .confirm)
-        where !before.isKnown(to: call.phone?.userID) && login.state.input == .secondFactor:
+        where !before.isKnown(to: call.phone?.userID) && login.state == .proving:
             approve(&login, at: now)
-        case (.enrolsWithoutFactor, .confirm) where login.state.input == .secondFactor && outcome.answer == .accepted:
+        case (.enrolsWithoutFactor, .confirm) where login.state == .proving && outcome.reply == .accepted:
             enrol(&login, &outcome, at: now)
-        case (.enrolsWithoutConsent, .proveFactor) where before.state.input == .confirmation && before == login:
+        case (.enrolsWithoutConsent, .proveFactor) where before.state == .confirming && before == login:
             login.userID = call.phone?.userID
             enrol(&login, &outcome, at: now)
-        case (.numberComesEarly, .claim) where login.state == .readyForUserInteraction:
+        case (.numberComesEarly, .claim) where login.state == .claimed:
             login.number = PhoneLoginWorld.shown
         default: break
         }
     }
 
     private func enrol(_ login: inout PhoneLogin, _ outcome: inout PhoneLoginOutcome, at now: Instant) {
-        (login.state, login.history, login.endedAt) = (.done, .loggedInOneShot, now)
-        outcome = PhoneLoginOutcome(answer: .collected)
+        login.state = .ended(.init(.completed, nil, at: now))
+        outcome = PhoneLoginOutcome(reply: .collected, login: login)
     }
 
     private func reopen(_ login: inout PhoneLogin) {
-        (login.state, login.history, login.cause, login.endedAt) = (.starting, .fail, nil, nil)
+        login.state = .requested
     }
 
     private func approve(_ login: inout PhoneLogin, at now: Instant) {
-        (login.state, login.authenticatedAt) = (.active, now)
+        (login.state, login.authenticatedAt) = (.approved, now)
         login.collectUntil = now + PhoneLoginWorld.decision.rules.collectLifetime
     }
 }

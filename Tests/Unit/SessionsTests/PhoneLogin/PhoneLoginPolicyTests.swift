@@ -9,7 +9,7 @@ struct PhoneLoginPolicyTests {
     private let phone = Phone(Sample.session())
 
     private func login(
-        _ bond: PhoneLogin.Bond = .session, _ rule: PhoneLogin.SecondFactorRule? = nil
+        _ bond: PhoneLogin.Bond = .session, _ rule: PhoneLogin.FactorRule? = nil
     ) -> PhoneLogin {
         PhoneLogin(
             id: Sample.session().id, kind: .device, clientID: "web", bond: bond, secondFactor: rule,
@@ -24,61 +24,63 @@ struct PhoneLoginPolicyTests {
     ) -> PhoneLoginOutcome {
         var asking = phone
         edit(&asking)
-        return decision.decide(
-            PhoneLoginAttempt(act, phone: asking, claimant: asking, drawnNumber: 42), &login,
+        let outcome = decision.decide(
+            PhoneLoginAttempt(act, phone: asking, claimant: asking, drawnNumber: 42), on: login,
             at: start + .seconds(seconds))
+        login = outcome.login
+        return outcome
     }
 
-    private func options(_ edit: (inout PhoneLogin.ClaimOptions) -> Void) -> PhoneLogin.ClaimOptions {
-        var options = PhoneLogin.ClaimOptions()
+    private func options(_ edit: (inout PhoneLogin.Wishes) -> Void) -> PhoneLogin.Wishes {
+        var options = PhoneLogin.Wishes()
         edit(&options)
         return options
     }
 
-    private var scan: PhoneLogin.Act { .claim(.scanned, PhoneLogin.ClaimOptions()) }
+    private var scan: PhoneLogin.Act { .claim(.scanned, PhoneLogin.Wishes()) }
 
     @Test func continuousLogin_goesThroughItsStates_andIsLoggedOut() {
         var login = login()
-        #expect(login.state == .starting && login.history == .fail)
+        #expect(login.state == .requested)
         act(.claim(.scanned, options { $0.startsByHand = true }), &login)
-        #expect(login.state == .readyForUserInteraction && login.number == nil)
+        #expect(login.state == .claimed && login.number == nil)
         act(.start, &login)
-        #expect(login.state == .waitingForUserInput(.confirmation) && login.number == 42)
+        #expect(login.state == .confirming && login.number == 42)
         act(.confirm(number: 42), &login)
-        #expect(login.state == .active && login.history == .fail && login.userID == phone.userID)
-        #expect(act(.collect(browser: nil), &login).answer == .collected)
-        #expect(login.state == .active && login.history == .loggedIn)
+        #expect(login.state == .approved && login.userID == phone.userID)
+        #expect(act(.collect(browser: nil), &login).reply == .collected)
+        #expect(login.state == .signedIn)
         act(.sessionEnded(.loggedOut), &login)
-        #expect(login.state == .done && login.history == .loggedOut && login.cause == .ended(.loggedOut))
+        #expect(login.state == .ended(.init(.signedOut, .ended(.loggedOut), at: start)))
     }
 
     @Test func oneShotLogin_isDone_andStaysLoggedInOneShot() {
         var login = login(.none)
         for step in [scan, .confirm(number: 42), .collect(browser: nil)] { act(step, &login) }
-        #expect(login.state == .done && login.history == .loggedInOneShot)
+        #expect(login.state == .ended(.init(.completed, nil, at: start)))
         act(.sessionEnded(.loggedOut), &login)
         act(.phoneEnded, &login)
-        #expect(login.history == .loggedInOneShot)
+        #expect(login.state == .ended(.init(.completed, nil, at: start)))
     }
 
     @Test func inputHasATimeOut_andActiveHasNone() {
         var (waiting, active) = (login(), login())
         act(scan, &waiting)
         act(.tick, &waiting, after: 179)
-        #expect(waiting.state == .waitingForUserInput(.confirmation))
+        #expect(waiting.state == .confirming)
         act(.tick, &waiting, after: 180)
-        #expect(waiting.state == .done && waiting.history == .aborted && waiting.cause == .timedOut)
+        #expect(waiting.state == .ended(.init(.aborted, .timedOut, at: start + .seconds(180))))
         act(scan, &active)
         act(.confirm(number: 42), &active, after: 170)
         act(.tick, &active, after: 200)
-        #expect(active.state == .active)
+        #expect(active.state == .approved)
         act(.tick, &active, after: 230)
         #expect(active.cause == .notCollected)
     }
 
     @Test func secondFactor_isAskedByServerClientAppAndTime() {
         let strict = options { $0.demandsSecondFactor = true }
-        let cases: [(PhoneLogin.SecondFactorRule?, PhoneLogin.ClaimOptions, isDue: Bool, isAsked: Bool)] = [
+        let cases: [(PhoneLogin.FactorRule?, PhoneLogin.Wishes, isDue: Bool, isAsked: Bool)] = [
             (nil, .init(), false, false), (nil, .init(), true, true), (.required, .init(), false, true),
             (.notRequired, .init(), true, false), (.notRequired, strict, false, true), (nil, strict, false, true),
         ]
@@ -86,7 +88,7 @@ struct PhoneLoginPolicyTests {
             var login = login(.session, rule)
             act(.claim(.scanned, options), &login)
             act(.confirm(number: 42), &login) { $0.isPresenceDue = isDue }
-            #expect((login.state.input == .secondFactor) == isAsked, "\(String(describing: rule)) \(options) \(isDue)")
+            #expect((login.state == .proving) == isAsked, "\(String(describing: rule)) \(options) \(isDue)")
         }
     }
 
@@ -94,18 +96,18 @@ struct PhoneLoginPolicyTests {
     func secondFactor_followsTheTable() throws {
         let table = try SecondFactorTable()
         for row in SecondFactorTable.Case.all {
-            var options = PhoneLogin.ClaimOptions()
+            var options = PhoneLogin.Wishes()
             options.demandsSecondFactor = row.appDemands
             var request = PhoneLogin.Request()
             request.returnURI = "app:/back"
             var login = PhoneLogin(
                 id: Sample.session().id, kind: .device, clientID: "web",
-                secondFactor: row.request.flatMap { PhoneLogin.SecondFactorRule(rawValue: $0) },
+                secondFactor: row.request.flatMap { PhoneLogin.FactorRule(rawValue: $0) },
                 knownUsers: row.isKnown ? [phone.userID] : [Sample.user().id], request: request, startedAt: start,
                 inputUntil: start + .seconds(180))
             act(.claim(row.isLink ? .linked : .scanned, options), &login) { $0.isPresenceDue = row.isDue }
             act(.confirm(number: row.isLink ? nil : 42), &login) { $0.isPresenceDue = row.isDue }
-            let isAsked = login.state == .waitingForUserInput(.secondFactor)
+            let isAsked = login.state == .proving
             #expect(try isAsked == table.asks(row), "\(row)")
         }
     }
@@ -125,34 +127,34 @@ struct PhoneLoginPolicyTests {
         var (free, guarded) = (login(), login(.session, .required))
         act(.claim(.scanned, skipping), &free)
         act(.claim(.scanned, skipping), &guarded)
-        #expect(free.state.input == .confirmation && guarded.state.input == .secondFactor)
-        #expect(act(.proveFactor(PhoneFactor(isValid: true)), &guarded).answer == .refused(.numberRequired))
+        #expect(free.state == .confirming && guarded.state == .proving)
+        #expect(act(.proveFactor(PhoneFactor(isValid: true)), &guarded).reply == .refused(.numberRequired))
         act(.proveFactor(PhoneFactor(isValid: true, number: 42)), &guarded)
-        #expect(guarded.state == .active)
+        #expect(guarded.state == .approved)
     }
 
     @Test func secondFactor_canBeTriedAgain_andNotForEver() {
         var login = login(.session, .required)
         for step in [scan, .confirm(number: 42)] { act(step, &login) }
         let wrong = PhoneLogin.Act.proveFactor(PhoneFactor(isValid: false))
-        #expect(act(wrong, &login).answer == .refused(.wrongFactor(attemptsLeft: 2)))
-        #expect(act(wrong, &login).answer == .refused(.wrongFactor(attemptsLeft: 1)))
+        #expect(act(wrong, &login).reply == .refused(.wrongFactor(attemptsLeft: 2)))
+        #expect(act(wrong, &login).reply == .refused(.wrongFactor(attemptsLeft: 1)))
         var other = login
         act(.proveFactor(PhoneFactor(isValid: true)), &other)
-        #expect(other.state == .active)
-        #expect(act(wrong, &login).answer == .refused(.wrongFactor(attemptsLeft: 0)))
-        #expect(login.state == .error && login.history == .error && login.cause == .secondFactorFailed)
+        #expect(other.state == .approved)
+        #expect(act(wrong, &login).reply == .refused(.wrongFactor(attemptsLeft: 0)))
+        #expect(login.state == .ended(.init(.failed, .secondFactorFailed, at: start)))
     }
 
     @Test func appLogin_isNeverHeldNorConfirmed_andAlwaysTakesASecondFactor() {
         var login = PhoneLogin.inApp(
             id: Sample.session().id, clientID: "web", phone: phone, rules: decision.rules, at: start)
-        #expect(login.state == .starting)
+        #expect(login.state == .requested)
         act(.start, &login)
-        #expect(login.state == .waitingForUserInput(.secondFactor))
-        #expect(act(.confirm(number: nil), &login).answer == .refused(.notAwaited))
+        #expect(login.state == .proving)
+        #expect(act(.confirm(number: nil), &login).reply == .refused(.notAwaited))
         act(.proveFactor(PhoneFactor(isValid: true)), &login)
-        #expect(login.state == .active)
+        #expect(login.state == .approved)
     }
 
     @Test func phoneStops_inEveryState() {
@@ -164,28 +166,28 @@ struct PhoneLoginPolicyTests {
             var login = login()
             for step in path { act(step, &login) }
             let outcome = act(.stop(isReport: true), &login)
-            #expect(login.state == .done && login.history == (path.count == 3 ? .loggedOut : .aborted))
+            #expect(login.state.outcome == (path.count == 3 ? .signedOut : .aborted))
             #expect(outcome.effects.contains(.record(.reported)))
-            #expect(act(.stop(isReport: false), &login).answer == .refused(.terminated))
+            #expect(act(.stop(isReport: false), &login).reply == .refused(.terminated))
         }
     }
 
     @Test func barredPhone_letsNothingIn_andMayStop() {
         var login = login()
-        #expect(act(scan, &login) { $0.isBarred = true }.answer == .refused(.barred))
+        #expect(act(scan, &login) { $0.isBarred = true }.reply == .refused(.barred))
         act(scan, &login)
-        #expect(act(.confirm(number: 42), &login) { $0.isBarred = true }.answer == .refused(.barred))
-        #expect(act(.stop(isReport: false), &login) { $0.isBarred = true }.answer == .accepted)
+        #expect(act(.confirm(number: 42), &login) { $0.isBarred = true }.reply == .refused(.barred))
+        #expect(act(.stop(isReport: false), &login) { $0.isBarred = true }.reply == .accepted)
     }
 
     @Test func collection_isRepeatedForAShortTimeOnly() {
         var login = login()
         for step in [scan, .confirm(number: 42)] { act(step, &login) }
         func collect(after seconds: Int64, key: UInt64) -> PhoneLogin.Reply {
-            decision.decide(
-                PhoneLoginAttempt(.collect(browser: nil), key: key, claimant: phone), &login,
-                at: start + .seconds(seconds)
-            ).answer
+            let attempt = PhoneLoginAttempt(.collect(browser: nil), key: key, claimant: phone)
+            let outcome = decision.decide(attempt, on: login, at: start + .seconds(seconds))
+            login = outcome.login
+            return outcome.reply
         }
         #expect(collect(after: 50, key: 1) == .collected)
         #expect(collect(after: 89, key: 1) == .collected)
@@ -194,11 +196,14 @@ struct PhoneLoginPolicyTests {
     }
 
     @Test func words_areReadBack() {
-        for state in ["STARTING", "READY_FOR_USER_INTERACTION", "ACTIVE", "DONE", "ERROR"] {
-            #expect(PhoneLogin.State(word: state, input: nil)?.word == state)
-            #expect(PhoneLogin.State(word: state, input: .confirmation) == nil)
+        for phase in PhoneLogin.Phase.allCases {
+            let (living, ended) = (
+                PhoneLogin.State(phase, cause: nil, endedAt: nil),
+                PhoneLogin.State(phase, cause: .denied, endedAt: start)
+            )
+            #expect((living ?? ended)?.phase == phase && (living == nil) != (ended == nil), "\(phase)")
+            #expect(PhoneLogin.State(phase, cause: .denied, endedAt: nil) == nil, "\(phase)")
         }
-        #expect(PhoneLogin.State(word: "WAITING_FOR_USER_INPUT", input: nil) == nil)
         let causes: [PhoneLogin.Cause] = [
             .denied, .canceled, .timedOut, .notCollected, .wrongNumber, .contested, .secondFactorFailed, .fault,
             .parentEnded, .presenceLost, .ended(.loggedOut),

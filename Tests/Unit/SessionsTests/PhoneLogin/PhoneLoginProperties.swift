@@ -2,13 +2,10 @@ import Sessions
 
 // What must hold after every step of `PhoneLoginWorld`.
 extension PhoneLoginWorld {
-    /// The states and histories that go together, as the design has them.
-    static let table: Set<[String]> = [
-        ["STARTING", "FAIL"], ["READY_FOR_USER_INTERACTION", "FAIL"], ["WAITING_FOR_USER_INPUT", "FAIL"],
-        ["ACTIVE", "FAIL"], ["ACTIVE", "LOGGED_IN"],
-        ["DONE", "LOGGED_IN_ONE_SHOT"], ["DONE", "ABORTED"], ["DONE", "LOGGED_OUT"], ["DONE", "DELETED"],
-        ["ERROR", "ERROR"], ["ERROR", "DELETED"],
-    ]
+    /// Every phase. A login that has failed can be of a deleted user as well.
+    static let table = Set(
+        PhoneLogin.Phase.allCases.map { Reached(phase: $0, hasFailed: $0 == .failed) }
+            + [Reached(phase: .deleted, hasFailed: true)])
 
     /// What is wrong with this world, which follows from `before` by `call`; nil: nothing.
     func wrong(after before: PhoneLoginWorld, _ call: PhoneLoginAttempt, _ outcome: PhoneLoginOutcome) -> String? {
@@ -17,16 +14,17 @@ extension PhoneLoginWorld {
     }
 
     private func shape(_ before: PhoneLoginWorld) -> String? {
-        if !Self.table.contains([login.state.word, login.history.rawValue]) { return "state and history do not fit" }
-        if (login.endedAt != nil) != login.state.isFinal { return "an end without a time" }
-        let isWithoutCause = !login.state.isFinal || login.history == .loggedInOneShot
-        if login.history != .deleted, (login.cause == nil) != isWithoutCause { return "the cause does not fit" }
-        if login.history == .loggedInOneShot, login.bond != .none { return "one shot with a bond" }
-        if login.history == .loggedIn || login.history == .loggedOut, login.bond == .none { return "no bond" }
-        if rules.kind == .app, login.state.input == .confirmation { return "an app is asked to confirm" }
-        if rules.kind == .app || !rules.startsByHand, login.state == .readyForUserInteraction { return "held" }
+        let phase = login.state.phase
+        let isWithoutCause = !login.state.isFinal || phase == .completed
+        if phase != .deleted, (login.cause == nil) != isWithoutCause { return "the cause does not fit" }
+        let hasFailed = login.cause?.isFailure == true
+        if !Self.table.contains(Reached(phase: phase, hasFailed: hasFailed)) { return "the cause is of another end" }
+        if phase == .completed, login.bond != .none { return "one shot with a bond" }
+        if phase == .signedIn || phase == .signedOut, login.bond == .none { return "no bond" }
+        if rules.kind == .app, login.state == .confirming { return "an app is asked to confirm" }
+        if rules.kind == .app || !rules.startsByHand, login.state == .claimed { return "held" }
         if login.number != nil, login.claim == nil { return "a number before the scan" }
-        if login.state == .readyForUserInteraction, login.number != nil { return "a number before the phone is ready" }
+        if login.state == .claimed, login.number != nil { return "a number before the phone is ready" }
         return nil
     }
 
@@ -36,12 +34,12 @@ extension PhoneLoginWorld {
         if let user = old.userID, login.userID != user { return "the account changes" }
         if let user = login.userID, login.claim?.userID != user { return "the account is not the phone's" }
         guard old.state.isFinal else { return nil }
-        if login.state != old.state || login.cause != old.cause || login.endedAt != old.endedAt {
+        if login.state == old.state { return nil }
+        if !login.state.isFinal || login.cause != old.cause || login.endedAt != old.endedAt {
             return "a final state changes"
         }
-        if login.history == old.history { return nil }
-        if case .userDeleted(old.userID) = call.act, login.history == .deleted { return nil }
-        return "a final history changes"
+        if case .userDeleted(old.userID) = call.act, login.state.outcome == .deleted { return nil }
+        return "the outcome of an end changes"
     }
 
     /// No session without a living phone of one user that has acted; at most one for each login.
@@ -62,14 +60,14 @@ extension PhoneLoginWorld {
             return "a session of a dead phone"
         }
         if rules.kind == .enrolment {
-            if case .proveFactor = call.act, call.phone == phone, outcome.answer == .collected { return nil }
+            if case .proveFactor = call.act, call.phone == phone, outcome.reply == .collected { return nil }
             return "an account for another phone"
         }
         guard case .collect(let browser, let isReturned) = call.act, browser == (hasBrowser ? Self.browser : nil) else {
             return "a session of another browser"
         }
         if claim.arrival == .linked, !isReturned { return "a link that completes by asking" }
-        if outcome.answer != .collected { return "a session that no device collects" }
+        if outcome.reply != .collected { return "a session that no device collects" }
         return nil
     }
 
@@ -98,26 +96,28 @@ extension PhoneLoginWorld {
             if old.claim == nil, login.claim?.isOf(phone) != true { return "the first phone is refused" }
         case .confirm(let number):
             if !isClaimant { return login != old ? "a stranger confirms" : nil }
-            if old.state.input != .confirmation { return login != old ? "an act out of turn" : nil }
+            if old.state != .confirming { return login != old ? "an act out of turn" : nil }
             if let number, old.number != nil, number != old.number { return isOver(.wrongNumber) }
             if number == nil, old.number != nil { return login != old ? "a confirmation without the number" : nil }
-            if outcome.answer != .accepted { return "a right confirmation is refused" }
+            if outcome.reply != .accepted { return "a right confirmation is refused" }
         case .proveFactor(let factor):
             if !isClaimant { return login != old ? "a stranger proves presence" : nil }
-            if old.state.input != .secondFactor { return login != old ? "an act out of turn" : nil }
+            if old.state != .proving { return login != old ? "an act out of turn" : nil }
             if let number = factor.number, old.number != nil, number != old.number { return isOver(.wrongNumber) }
             if factor.number == nil, old.number != nil, old.userID == nil { return login != old ? "no number" : nil }
-            let isLetIn = rules.kind == .enrolment ? login.history == .loggedInOneShot : login.state == .active
+            let isLetIn = rules.kind == .enrolment ? login.hasLetIn : login.state == .approved
             if factor.isValid != isLetIn { return "the second factor is not decisive" }
         case .stop where isClaimant:
-            if !old.state.isFinal, login.state != .done { return "the phone cannot stop it" }
+            if !old.state.isFinal, !login.state.isFinal || login.cause?.isFailure == true {
+                return "the phone cannot stop it"
+            }
         default: break
         }
         return nil
     }
 
     private func isOver(_ cause: PhoneLogin.Cause) -> String? {
-        login.state == .error && login.cause == cause ? nil : "\(cause.rawValue) does not end it"
+        login.state.outcome == .failed && login.cause == cause ? nil : "\(cause.rawValue) does not end it"
     }
 
     /// The time-outs: each in its states, and no other.
@@ -127,9 +127,7 @@ extension PhoneLoginWorld {
         if login.cause == .timedOut, old.cause == nil, !(old.state.awaitsInput && now >= old.inputUntil) {
             return "a time-out too soon"
         }
-        if old.state == .active, old.history == .fail, let until = old.collectUntil, now >= until,
-            login.cause != .notCollected
-        {
+        if old.state == .approved, let until = old.collectUntil, now >= until, login.cause != .notCollected {
             return "the collection has no time-out"
         }
         if sessionsStarted > before.sessionsStarted, now >= Sample.start + .seconds(120 + 120 + 120) { return "late" }
@@ -150,7 +148,7 @@ extension PhoneLoginWorld {
         }
         guard old.isLoggedIn else { return nil }
         switch call.act {
-        case .phoneEnded: if login.history != .loggedOut { return "the phone's end is ignored" }
+        case .phoneEnded: if login.state.outcome != .signedOut { return "the phone's end is ignored" }
         case .phoneReplaced(let sessionID): if parent != sessionID { return "the parent is lost" }
         case .userDeleted, .sessionEnded: break
         default:

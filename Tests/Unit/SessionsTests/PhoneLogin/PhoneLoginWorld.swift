@@ -12,7 +12,7 @@ struct PhoneLoginWorld: Hashable {
         var kind = PhoneLogin.Kind.authorize
         var arrival = PhoneLogin.Arrival.scanned
         var bond = PhoneLogin.Bond.session
-        var secondFactor: PhoneLogin.SecondFactorRule?
+        var secondFactor: PhoneLogin.FactorRule?
         /// The users that know the device.
         var knownTo = [0, 1]
         var isPresenceDue = false
@@ -39,7 +39,7 @@ struct PhoneLoginWorld: Hashable {
         var act: PhoneLogin.Act
         var phone: Int?
         var key: UInt64
-        var answer: PhoneLogin.Reply
+        var reply: PhoneLogin.Reply
     }
 
     /// One step: what happens.
@@ -145,7 +145,7 @@ struct PhoneLoginWorld: Hashable {
             steps += [.delete(user: 0), .delete(user: 1), .replace(0)]
         }
         if rules.changes == 0 { return steps }
-        var options = PhoneLogin.ClaimOptions()
+        var options = PhoneLogin.Wishes()
         (options.startsByHand, options.skipsConfirmation) = (rules.startsByHand, rules.skipsConfirmation)
         let right = rules.arrival.needsNumber ? Self.shown : nil
         let wrong = Self.shown + 1
@@ -203,7 +203,7 @@ struct PhoneLoginWorld: Hashable {
                 world.phones[phone].refusal = .ended(.userDeleted)
             }
             world.deliver(.userDeleted(userID), nil, isNew: false, mutation)
-            if login.userID == userID, world.login.history != .deleted { world.violation = "a deleted user stays" }
+            if login.userID == userID, world.login.state.phase != .deleted { world.violation = "a deleted user stays" }
         }
         return world
     }
@@ -215,26 +215,25 @@ struct PhoneLoginWorld: Hashable {
         let call = PhoneLoginAttempt(
             act, key: key, phone: phone.map { phones[$0] },
             claimant: claimant, drawnNumber: Self.shown)
-        return (call, mutation?.decide(call, &login, at: now) ?? Self.decision.decide(call, &login, at: now))
+        let outcome =
+            mutation?.decide(call, on: login, at: now) ?? Self.decision.decide(call, on: login, at: now)
+        login = outcome.login
+        return (call, outcome)
     }
 
     /// The phone that has claimed the login, as it stands now.
     var claimant: Phone? { phones.first { login.claim?.isOf($0) == true } }
 
     /// The login after what time and the end of the phone's session have brought.
-    var ticked: PhoneLogin {
-        var login = login
-        _ = Self.decision.decide(PhoneLoginAttempt(.tick, claimant: claimant), &login, at: now)
-        return login
-    }
+    var ticked: PhoneLogin { Self.decision.standing(login, claimant: claimant, at: now) }
 
     private mutating func deliver(_ act: PhoneLogin.Act, _ phone: Int?, isNew: Bool, _ mutation: PhoneLoginMutation?) {
         let before = self
         let keys: [UInt64] = [1, 2, 3]
         let key = keys.first { key in !delivered.contains { $0.key == key } } ?? 4
         let (call, outcome) = decide(act, phone, isNew ? key : nil, mutation)
-        if case (.proveFactor, .refused(.wrongFactor)) = (act, outcome.answer) { wrongFactors += 1 }
-        if outcome.answer == .collected {
+        if case (.proveFactor, .refused(.wrongFactor)) = (act, outcome.reply) { wrongFactors += 1 }
+        if outcome.reply == .collected {
             sessionsStarted += 1
             isSessionAlive = true
             parent = login.claim?.sessionID
@@ -242,7 +241,7 @@ struct PhoneLoginWorld: Hashable {
         follow(outcome, of: call, before)
         if isNew, login.hasMoved(since: before.ticked) {
             rules.changes -= 1
-            delivered = delivered.suffix(1) + [Delivered(act: act, phone: phone, key: key, answer: outcome.answer)]
+            delivered = delivered.suffix(1) + [Delivered(act: act, phone: phone, key: key, reply: outcome.reply)]
             login.answered.removeAll { known in !delivered.contains { $0.key == known.key } }
         }
         violation = violation ?? wrong(after: before, call, outcome)
@@ -254,13 +253,13 @@ struct PhoneLoginWorld: Hashable {
         let (call, outcome) = decide(known.act, known.phone, known.key, mutation)
         follow(outcome, of: call, before)
         if login != before.ticked { violation = "a retry changes the row" }
-        if outcome.answer != known.answer, known.answer != .collected { violation = "a retry gets another answer" }
+        if outcome.reply != known.reply, known.reply != .collected { violation = "a retry gets another answer" }
         violation = violation ?? wrong(after: before, call, outcome)
     }
 
     /// What the server does after a decision.
     private mutating func follow(_ outcome: PhoneLoginOutcome, of call: PhoneLoginAttempt, _ before: PhoneLoginWorld) {
-        if outcome.answer == .accepted || outcome.answer == .collected, let user = call.phone?.userID {
+        if outcome.reply == .accepted || outcome.reply == .collected, let user = call.phone?.userID {
             switch call.act {
             case .confirm(let number):
                 consents.insert(user)
@@ -297,15 +296,21 @@ struct PhoneLoginWorld: Hashable {
     struct Walk: Sendable {
         var worlds = 0
         var violation: String?
-        /// The states and histories that were reached.
-        var reached: Set<[String]> = []
+        /// The phases that were reached, and whether the login had failed.
+        var reached: Set<Reached> = []
+    }
+
+    struct Reached: Hashable, Sendable {
+        var phase: PhoneLogin.Phase
+        var hasFailed = false
     }
 
     private static func walk(_ rules: Rules, _ mutation: PhoneLoginMutation?) -> Walk {
         let first = PhoneLoginWorld(rules)
         var (walk, seen, frontier) = (Walk(), Set([first]), [first])
         while let world = frontier.popLast() {
-            walk.reached.insert([world.login.state.word, world.login.history.rawValue])
+            walk.reached.insert(
+                Reached(phase: world.login.state.phase, hasFailed: world.login.cause?.isFailure == true))
             for step in world.steps {
                 let next = world.after(step, mutation)
                 guard seen.insert(next).inserted else { continue }

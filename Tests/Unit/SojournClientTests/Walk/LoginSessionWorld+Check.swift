@@ -43,12 +43,10 @@ extension LoginSessionWorld {
         }
         if shown != machine.status { violation = "a status is not told" }
         let isClaimant = login.claim?.sessionID == Self.phones[0].sessionID
-        if machine.status.isFinal, login.state == .active {
+        if machine.status.isFinal, [.approved, .signedIn].contains(login.state) {
             violation = "the phone says that it is over, and it is not"
         }
-        if machine.status.history == .aborted, isClaimant,
-            login.history == .loggedIn || login.history == .loggedInOneShot
-        {
+        if machine.status.history == .aborted, isClaimant, login.hasLetIn {
             violation = "the phone says that no device was let in"
         }
         if login.wrongFactors > factors.count(where: { !$0 }) { violation = "an attempt counts twice" }
@@ -58,7 +56,7 @@ extension LoginSessionWorld {
         if zip(results, calls).contains(where: { $1 != nil && $0 != $1 }) {
             violation = "a call does not end as it was told"
         }
-        if login.state == .active, !hasAgreed { violation = "nobody has agreed" }
+        if [.approved, .signedIn].contains(login.state), !hasAgreed { violation = "nobody has agreed" }
         var end = machine
         end.observe(LoginStatus(of: login))
         let isAwaited = rules.isAppLogin && isProving
@@ -70,9 +68,22 @@ extension LoginSessionWorld {
 extension LoginStatus {
     /// The status of a login of the server, in the words of the wire.
     init(of login: PhoneLogin) {
-        self.init(
-            State(rawValue: login.state.word) ?? .error, (login.state.input?.rawValue).flatMap(Input.init),
-            history: History(rawValue: login.history.rawValue) ?? .error, cause: login.cause?.rawValue)
+        let cause = login.cause?.rawValue
+        self =
+            switch login.state.phase {
+            case .requested: Self(.starting)
+            case .claimed: Self(.readyForUserInteraction)
+            case .confirming: Self(.waitingForUserInput, .confirmation)
+            case .proving: Self(.waitingForUserInput, .secondFactor)
+            case .approved: Self(.active)
+            case .signedIn: Self(.active, history: .loggedIn)
+            case .completed: Self(.done, history: .loggedInOneShot)
+            case .aborted: Self(.done, history: .aborted, cause: cause)
+            case .signedOut: Self(.done, history: .loggedOut, cause: cause)
+            case .failed: Self(.error, history: .error, cause: cause)
+            case .deleted:
+                Self(login.cause?.isFailure == true ? .error : .done, history: .deleted, cause: cause)
+            }
     }
 }
 

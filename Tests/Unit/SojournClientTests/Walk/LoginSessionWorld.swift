@@ -11,7 +11,7 @@ struct LoginSessionWorld: Hashable {
 
     /// What may happen in this world, and how often.
     struct Rules: Hashable {
-        var secondFactor: PhoneLogin.SecondFactorRule?
+        var secondFactor: PhoneLogin.FactorRule?
         var bond = PhoneLogin.Bond.session
         var startsByHand = false
         var skipsConfirmation = false
@@ -158,7 +158,7 @@ struct LoginSessionWorld: Hashable {
                 $0.rules.cancels -= 1; $0.decide(.cancel, nil, key: nil)
             }
         }
-        if login.state == .active, login.history == .fail { add { $0.decide(.collect(browser: nil), nil, key: nil) } }
+        if login.state == .approved { add { $0.decide(.collect(browser: nil), nil, key: nil) } }
         if rules.restarts > 0, machine.status.state != .starting, !machine.status.isFinal { add { $0.restart() } }
         if rules.expiries > 0, !machine.status.isFinal { add { $0.expire() } }
         return next
@@ -341,7 +341,7 @@ struct LoginSessionWorld: Hashable {
             answers.insert(Answer(request: request, answer: .accepted(LoginStatus(of: login))))
             return
         }
-        var options = PhoneLogin.ClaimOptions()
+        var options = PhoneLogin.Wishes()
         (options.startsByHand, options.skipsConfirmation) = (rules.startsByHand, rules.skipsConfirmation)
         let outcome: PhoneLogin.Reply =
             switch act {
@@ -368,9 +368,10 @@ struct LoginSessionWorld: Hashable {
         let claimant = Self.phones.first { $0.sessionID == login.claim?.sessionID }
         let call = PhoneLoginAttempt(
             act, key: key, phone: phone.map { Self.phones[$0] }, claimant: claimant, drawnNumber: Self.number)
-        let outcome = Self.decision.decide(call, &login, at: now)
+        let outcome = Self.decision.decide(call, on: login, at: now)
+        login = outcome.login
         passed.insert(LoginStatus(of: login))
-        return outcome.answer
+        return outcome.reply
     }
 }
 

@@ -186,10 +186,10 @@ let pinRules: [StoreRule] = [
         }
         let approved = try await first.services.phoneLogins.proveFactor(
             evidence, number: nil, on: logins[0], by: phone, key: nil, from: Fixture.admin)
-        #expect(approved.state == .active, "a locked PIN ends no login")
+        #expect(approved.state == .approved, "a locked PIN ends no login")
         #expect(try await store.pin(of: phone.session.id)?.wrongCount == 0)
         let again = try await first.services.phoneLogins.proveFactor(
             right, number: nil, on: logins[1], by: phone, key: nil, from: Fixture.admin)
-        #expect(again.state == .active)
+        #expect(again.state == .approved)
     },
 ]

@@ -83,7 +83,7 @@ extension Store {
             browser: [1], knownUsers: [phone.userID], request: request, startedAt: Fixture.start,
             inputUntil: Fixture.start + .seconds(180))
         #expect(try await requestLogin(login))
-        for act in [PhoneLogin.Act.claim(.scanned, PhoneLogin.ClaimOptions()), .confirm(number: 42)] {
+        for act in [PhoneLogin.Act.claim(.scanned, PhoneLogin.Wishes()), .confirm(number: 42)] {
             let answer = try await changeLogin(login.id, phone: phone.id) { change in decideOnPhoneBrowser(act, &change)
             }
             #expect(answer == .accepted)
@@ -171,11 +171,12 @@ private func decideOnPhoneBrowser(_ act: PhoneLogin.Act, _ change: inout PhoneLo
         act, phone: change.phone.map { Phone($0.session) },
         claimant: change.claimant.map { Phone($0.session) }, drawnNumber: 42,
         hasSessions: !change.sessions.isEmpty)
-    let outcome = PhoneLoginPolicy().decide(call, &change.login, at: Fixture.start)
+    let outcome = PhoneLoginPolicy().decide(call, on: change.login, at: Fixture.start)
+    change.login = outcome.login
     if outcome.effects.contains(where: { if case .endSession = $0 { true } else { false } }) {
         change.ending = Session.Ending(reason: .notMe, at: Fixture.start)
     }
-    return outcome.answer
+    return outcome.reply
 }
 
 /// What ends with a login in which a phone let a browser in, from wherever the end comes.
@@ -189,7 +190,7 @@ let phoneBrowserRules: [StoreRule] = [
             #expect(try await store.reason(known.typed) == nil)
             #expect(try await store.reason(known.phone) == nil)
             #expect(try await store.takes(known.waiting) == false)
-            #expect(try await store.phoneLogin(.id(known.first.id))?.history == .loggedOut)
+            #expect(try await store.phoneLogin(.id(known.first.id))?.state.outcome == .signedOut)
         }
     },
     StoreRule("a code that has joined another session keeps back no end of its phone login") { store in
@@ -203,13 +204,13 @@ let phoneBrowserRules: [StoreRule] = [
         let known = try await store.givenPhoneBrowser()
         for session in [known.first, known.second] {
             try await store.end(session, .loggedOut)
-            #expect(try await store.phoneLogin(.id(known.first.id))?.history == .loggedIn)
+            #expect(try await store.phoneLogin(.id(known.first.id))?.state == .signedIn)
         }
         #expect(try await store.reason(known.browser) == .loggedOut)
         for session in [known.third, known.typed] { #expect(try await store.reason(session) == nil) }
         try await store.end(known.third, .refreshTokenReused)
         let login = try #require(try await store.phoneLogin(.id(known.first.id)))
-        #expect(login.history == .loggedOut && login.cause?.rawValue == "refresh_token_reused")
+        #expect(login.state.outcome == .signedOut && login.cause?.rawValue == "refresh_token_reused")
     },
     StoreRule("the end of the phone reaches what outlives the first session of its login") { store in
         let known = try await store.givenPhoneBrowser()
@@ -227,8 +228,8 @@ let phoneBrowserRules: [StoreRule] = [
             #expect(answer == .accepted)
             for session in known.byPhone { #expect(try await store.reason(session) == .notMe) }
             #expect(try await store.takes(known.waiting) == false)
-            let history = try await store.phoneLogin(.id(known.first.id))?.history
-            #expect(history == (bond == .none ? .loggedInOneShot : .loggedOut))
+            let outcome = try await store.phoneLogin(.id(known.first.id))?.state.outcome
+            #expect(outcome == (bond == .none ? .completed : .signedOut))
         }
     },
     StoreRule("a new login of the phone takes every session of its logins with it") { store in
@@ -261,7 +262,7 @@ public enum PhoneBrowserEnds {
             let sessions = known.byPhone + [known.typed, known.phone]
             _ = try await gather(sessions.count) { number in try await store.end(sessions[number], .loggedOut) }
             for session in sessions { #expect(try await store.reason(session) != nil) }
-            #expect(try await store.phoneLogin(.id(known.first.id))?.history == .loggedOut)
+            #expect(try await store.phoneLogin(.id(known.first.id))?.state.outcome == .signedOut)
         }
     }
 

@@ -26,7 +26,7 @@ extension Store {
             knownUsers: [phone.userID], request: request, startedAt: Fixture.start,
             inputUntil: Fixture.start + .seconds(180))
         #expect(try await requestLogin(login))
-        for act in [PhoneLogin.Act.claim(.scanned, PhoneLogin.ClaimOptions()), .confirm(number: 42)] {
+        for act in [PhoneLogin.Act.claim(.scanned, PhoneLogin.Wishes()), .confirm(number: 42)] {
             let answer = try await changeLogin(login.id, phone: phone.id) { change in
                 Self.decide(act, &change)
             }
@@ -50,15 +50,17 @@ extension Store {
         let call = PhoneLoginAttempt(
             act, phone: change.phone.map { Phone($0.session) },
             claimant: change.claimant.map { Phone($0.session) }, drawnNumber: 42)
-        return PhoneLoginPolicy().decide(call, &change.login, at: Fixture.start).answer
+        let outcome = PhoneLoginPolicy().decide(call, on: change.login, at: Fixture.start)
+        change.login = outcome.login
+        return outcome.reply
     }
 
     fileprivate func reason(_ session: Session) async throws -> EndReason? {
         try await stored(session.id).ending?.reason
     }
 
-    fileprivate func history(_ session: Session) async throws -> PhoneLogin.History? {
-        try await phoneLogin(.id(session.id))?.history
+    fileprivate func phase(_ session: Session) async throws -> PhoneLogin.Phase? {
+        try await phoneLogin(.id(session.id))?.state.phase
     }
 
     fileprivate func end(_ session: Session, _ reason: EndReason) async throws {
@@ -81,10 +83,10 @@ let bondRules: [StoreRule] = [
             #expect(try await store.reason(phone) == reason)
             for session in bonded {
                 #expect(try await store.reason(session) == .parentEnded)
-                #expect(try await store.history(session) == .loggedOut)
+                #expect(try await store.phase(session) == .signedOut)
             }
             #expect(try await store.reason(free) == nil)
-            #expect(try await store.history(free) == .loggedInOneShot)
+            #expect(try await store.phase(free) == .completed)
             let events = try await store.events(after: 0, limit: 50, userID: nil, sessionID: bonded[0].id)
             #expect(events.map(\.event.kind) == [.sessionEnded])
             #expect(events.map(\.revocation?.kind) == [.sessionEnded])
@@ -94,9 +96,9 @@ let bondRules: [StoreRule] = [
         let (phone, bonded, free) = try await store.givenPhone()
         try await store.end(bonded[0], .idleExpired)
         try await store.end(free, .loggedOut)
-        #expect(try await store.history(bonded[0]) == .loggedOut)
+        #expect(try await store.phase(bonded[0]) == .signedOut)
         #expect(try await store.phoneLogin(.id(bonded[0].id))?.cause?.rawValue == "idle_expired")
-        #expect(try await store.history(free) == .loggedInOneShot)
+        #expect(try await store.phase(free) == .completed)
         for session in [phone, bonded[1]] { #expect(try await store.reason(session) == nil) }
     },
     StoreRule("a login that replaces the phone's session takes over what depends on it") { store in
@@ -125,7 +127,7 @@ let bondRules: [StoreRule] = [
             change.ending = .init(.passwordChanged, at: Fixture.start, except: phone.id)
         }
         for session in bonded + [free] { #expect(try await store.reason(session) == .passwordChanged) }
-        for session in bonded { #expect(try await store.history(session) == .loggedOut) }
+        for session in bonded { #expect(try await store.phase(session) == .signedOut) }
         #expect(try await store.reason(phone) == nil)
     },
     StoreRule("the logins of a deleted user are those of a deleted user, and no others") { store in
@@ -133,10 +135,10 @@ let bondRules: [StoreRule] = [
         let (_, others, _) = try await store.givenPhone("other")
         _ = try await store.updateUser(.id(phone.userID)) { $0.deletes = true }
         for session in bonded + [free] {
-            #expect(try await store.history(session) == .deleted)
+            #expect(try await store.phase(session) == .deleted)
             #expect(try await store.reason(session) == .userDeleted)
         }
-        for session in others { #expect(try await store.history(session) == .loggedIn) }
+        for session in others { #expect(try await store.phase(session) == .signedIn) }
     },
     StoreRule("a provider that no longer confirms the phone's session ends what depends on it") { store in
         let (phone, bonded, _) = try await store.givenPhone()
@@ -162,12 +164,12 @@ let bondRules: [StoreRule] = [
     StoreRule("logins are listed by user and by state, the newest first, and counted while they wait") { store in
         let (phone, bonded, free) = try await store.givenPhone()
         let (_, others, _) = try await store.givenPhone("other")
-        let all = try await store.phoneLogins(ofUser: phone.userID, state: nil, after: nil, limit: 2)
+        let all = try await store.phoneLogins(ofUser: phone.userID, in: nil, after: nil, limit: 2)
         let cursor = try #require(all.nextCursor.flatMap { SessionCursor($0) })
-        let rest = try await store.phoneLogins(ofUser: phone.userID, state: nil, after: cursor, limit: 2)
+        let rest = try await store.phoneLogins(ofUser: phone.userID, in: nil, after: cursor, limit: 2)
         #expect(Set((all.items + rest.items).map(\.id)) == Set((bonded + [free]).map(\.id)))
         #expect(rest.nextCursor == nil)
-        let active = try await store.phoneLogins(ofUser: nil, state: "ACTIVE", after: nil, limit: 50)
+        let active = try await store.phoneLogins(ofUser: nil, in: .signedIn, after: nil, limit: 50)
         #expect(Set(active.items.map(\.id)) == Set((bonded + others).map(\.id)))
         let waiting = PhoneLogin(
             id: Fixture.sessionID(), kind: .device, clientID: Client.mobileID, startedAt: Fixture.start,

@@ -52,7 +52,9 @@ extension Store {
             let call = PhoneLoginAttempt(
                 act, key: key, phone: change.phone.map { Phone($0.session) },
                 claimant: change.claimant.map { Phone($0.session) }, drawnNumber: 42)
-            return PhoneLoginPolicy().decide(call, &change.login, at: now).answer
+            let outcome = PhoneLoginPolicy().decide(call, on: change.login, at: now)
+            change.login = outcome.login
+            return outcome.reply
         }
     }
 }
@@ -64,7 +66,7 @@ let loginSessionRules: [StoreRule] = [
         for (number, bond) in bonds.enumerated() {
             let login = Fixture.phoneLogin(UInt8(number), bond: bond)
             try await store.requestLogin(login)
-            let keys: [PhoneLogin.Key] = [
+            let keys: [PhoneLogin.Lookup] = [
                 .id(login.id), .handle(login.request.handle ?? []), .userCode(login.request.userCode ?? ""),
                 .poll(hash: login.request.pollHash ?? []),
             ]
@@ -110,8 +112,8 @@ let loginSessionRules: [StoreRule] = [
         #expect(try await !store.requestLogin(further, atMost: 1))
         let phone = try #require(
             Phone(enrolling: login, deviceID: "new-1", secretHash: [1, 2, 3], at: Fixture.start))
-        let call = PhoneLoginAttempt(.claim(.scanned, PhoneLogin.ClaimOptions()), phone: phone)
-        _ = PhoneLoginPolicy().decide(call, &login, at: Fixture.start)
+        let call = PhoneLoginAttempt(.claim(.scanned, PhoneLogin.Wishes()), phone: phone)
+        login = PhoneLoginPolicy().decide(call, on: login, at: Fixture.start).login
         let claimed = login
         _ = try await store.changeLogin(login.id, phone: nil) { change in change.login = claimed }
         #expect(try await store.phoneLogin(.id(login.id)) == claimed)
@@ -135,10 +137,10 @@ let loginSessionRules: [StoreRule] = [
         #expect(
             try await store.pushLogin(Fixture.backchannelLogin(8, to: unknown), to: unknown, [], atMost: 10)
                 == .unknownUser)
-        let found = try await store.phoneLogins(ofUser: user.id, state: nil, after: nil, limit: 10)
+        let found = try await store.phoneLogins(ofUser: user.id, in: nil, after: nil, limit: 10)
         #expect(Set(found.items.map(\.id)) == Set(logins.prefix(3).map(\.id)))
-        #expect(try await store.phoneLogins(ofUser: other.id, state: nil, after: nil, limit: 10).items.isEmpty)
-        let claim = PhoneLogin.Act.claim(.pushed, PhoneLogin.ClaimOptions())
+        #expect(try await store.phoneLogins(ofUser: other.id, in: nil, after: nil, limit: 10).items.isEmpty)
+        let claim = PhoneLogin.Act.claim(.pushed, PhoneLogin.Wishes())
         #expect(try await store.act(claim, on: logins[0].id, as: phone, at: Fixture.start) == .accepted)
         // A claimed one waits for the user as well; one that is over does not.
         #expect(try await store.pushLogin(logins[3], to: user.id, [], atMost: 10) == .userIsBusy)
@@ -179,7 +181,7 @@ let loginSessionRules: [StoreRule] = [
         let phone = try await store.given(Fixture.session(of: user.id))
         let login = Fixture.phoneLogin(1)
         try await store.requestLogin(login)
-        var options = PhoneLogin.ClaimOptions()
+        var options = PhoneLogin.Wishes()
         (options.startsByHand, options.demandsSecondFactor) = (true, true)
         let acts: [(PhoneLogin.Act, PhoneLogin.Reply)] = [
             (.claim(.scanned, options), .accepted), (.start, .accepted), (.confirm(number: 42), .accepted),
@@ -191,14 +193,14 @@ let loginSessionRules: [StoreRule] = [
             let first = try await store.act(act, on: login.id, as: phone, key: key, at: Fixture.start)
             #expect(first == answer)
             let kept = try #require(try await store.phoneLogin(.id(login.id)))
-            #expect(kept.answered.last == PhoneLogin.AnsweredAct(key: key, answer: answer))
+            #expect(kept.answered.last == PhoneLogin.AnsweredAct(key: key, reply: answer))
             // A retry gets what is kept, and changes nothing.
             #expect(try await store.act(act, on: login.id, as: phone, key: key, at: Fixture.start) == answer)
             #expect(try await store.phoneLogin(.id(login.id)) == kept)
         }
         let kept = try #require(try await store.phoneLogin(.id(login.id)))
-        #expect(kept.state == .active && kept.userID == user.id && kept.number == 42 && kept.wrongFactors == 1)
-        #expect(kept.claim?.options == options && kept.claim?.sessionID == phone.id)
+        #expect(kept.state == .approved && kept.userID == user.id && kept.number == 42 && kept.wrongFactors == 1)
+        #expect(kept.claim?.wishes == options && kept.claim?.sessionID == phone.id)
         #expect(kept.collectUntil == Fixture.start + .seconds(60) && kept.authenticatedAt == Fixture.start)
     },
     StoreRule("what phones have let in with a key is found by it, ended or not, the newest first") { store in
@@ -240,7 +242,7 @@ let loginSessionRules: [StoreRule] = [
         let late = Fixture.start + .seconds(180)
         #expect(try await store.act(.tick, on: login.id, as: nil, at: late) == .refused(.terminated))
         let over = try #require(try await store.phoneLogin(.id(login.id)))
-        #expect(over.state == .done && over.history == .aborted && over.cause == .timedOut && over.endedAt == late)
+        #expect(over.state == .ended(.init(.aborted, .timedOut, at: late)))
         #expect(try await store.phoneLogin(.handle(login.request.handle ?? [])) == nil)
         #expect(try await store.phoneLogin(.userCode(login.request.userCode ?? "")) == nil)
         #expect(try await store.phoneLogin(.poll(hash: login.request.pollHash ?? [])) == over)
@@ -264,7 +266,7 @@ let loginSessionRules: [StoreRule] = [
         }
         let login = Fixture.phoneLogin(1)
         try await store.requestLogin(login)
-        let claim = PhoneLogin.Act.claim(.scanned, PhoneLogin.ClaimOptions())
+        let claim = PhoneLogin.Act.claim(.scanned, PhoneLogin.Wishes())
         let answers = try await withThrowingTaskGroup(of: PhoneLogin.Reply?.self) { group in
             for phone in phones {
                 group.addTask { try await store.act(claim, on: login.id, as: phone, at: Fixture.start) }
