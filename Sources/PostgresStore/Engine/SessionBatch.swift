@@ -126,7 +126,9 @@ final class SessionBatch: Sendable {
         var decided = Decided()
         decided.answers.reserveCapacity(changes.count)
         // Several changes of one session run in order, each on the result of the one before.
-        var edits = snapshot.sessions.map { SessionChange($0.record(snapshot.catalogue.catalogue)) }
+        var edits = snapshot.sessions.map { stored in
+            SessionChange(snapshot.catalogue.catalogue.record(of: stored.session, stored.user))
+        }
         for change in changes {
             if let place = snapshot.places[change.id] {
                 decided.answers.append(change.run(&edits[place]))

@@ -15,11 +15,6 @@ enum SessionSQL {
         /// Nil when the user was deleted.
         let userRevision: Int64?
         let user: User?
-
-        func record(_ catalogue: Catalogue) -> SessionRecord {
-            SessionRecord(
-                session: session, user: user, client: catalogue.clients[session.clientID], settings: catalogue.settings)
-        }
     }
 
     /// The read of a batch of refreshes.

@@ -46,7 +46,7 @@ extension PostgresStore {
             let step = try transaction.run(SessionSQL.selectStep(after: cursor, limit: limit))
                 .map { (row) throws(CorruptRow) in try SessionSQL.readStored(&row) }
             var (ids, revisions) = (ArrayParameter(of: .uuid), ArrayParameter(of: .bigint))
-            for stored in step where isForgotten(stored.record(catalogue)) {
+            for stored in step where isForgotten(catalogue.record(of: stored.session, stored.user)) {
                 ids.append(stored.session.id)
                 revisions.append(stored.revision)
             }

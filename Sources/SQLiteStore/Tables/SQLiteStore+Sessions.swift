@@ -20,7 +20,7 @@ extension SQLiteStore {
     ) throws(DatabaseError) -> Bool {
         let connection = transaction.connection
         guard let stored = try SessionRow.find(id, connection) else { return false }
-        var edited = SessionChange(stored.record(transaction.catalogue))
+        var edited = SessionChange(transaction.catalogue.record(of: stored.session, stored.user))
         change(&edited)
         try SessionRow.write(edited.session, over: stored.session, number: stored.number, connection)
         try EventRow.insert(edited.events, in: &transaction)
@@ -30,7 +30,7 @@ extension SQLiteStore {
     /// See `Store`.
     public func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? {
         try await read { (snapshot) throws(DatabaseError) -> SessionRecord? in
-            try SessionRow.find(id, snapshot.connection)?.record(snapshot.catalogue)
+            try SessionRow.find(id, snapshot.connection).map { snapshot.catalogue.record(of: $0.session, $0.user) }
         }
     }
 
@@ -46,7 +46,7 @@ extension SQLiteStore {
                 SessionRow.selectStep, cursor?.bytes ?? [], limit
             ) { (row) throws(CorruptRow) in try SessionRow.readWithUser(&row) }
             var deleted = 0
-            for found in step where isForgotten(found.record(catalogue)) {
+            for found in step where isForgotten(catalogue.record(of: found.session, found.user)) {
                 deleted += try connection.execute(SessionRow.delete, found.number)
                 try connection.execute(ProviderCheckRow.delete, found.session.id)
                 try connection.execute(PINRow.delete, found.session.id)

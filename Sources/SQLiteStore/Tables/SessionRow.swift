@@ -141,11 +141,6 @@ enum SessionRow {
         let session: Session
         /// Nil when the user was deleted.
         let user: User?
-
-        func record(_ catalogue: Catalogue) -> SessionRecord {
-            SessionRecord(
-                session: session, user: user, client: catalogue.clients[session.clientID], settings: catalogue.settings)
-        }
     }
 
     /// Reads a session and its user. The session must be the one that `known` names.

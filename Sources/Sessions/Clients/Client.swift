@@ -132,13 +132,13 @@ public struct Client: Hashable, Sendable, Identifiable {
     public var attestation = AttestationRule.ignore
 
     /// The registration for logins on the server's page.
-    public var page = PageRegistration()
+    @Boxed public var page = PageRegistration()
 
     /// How the client hears of the logins that it requests of users.
-    public var backchannel = BackchannelRegistration()
+    @Boxed public var backchannel = BackchannelRegistration()
 
     /// The stream of security events to the client's receiver; nil without one.
-    public var eventStream: EventStream?
+    @Boxed public var eventStream: EventStream?
 
     /// The lifetime of access tokens of a client that does not stay logged in, and of those that a client gets for itself, unless
     /// it has its own.

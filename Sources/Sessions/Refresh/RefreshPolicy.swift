@@ -101,8 +101,9 @@ public struct RefreshPolicy: Hashable, Sendable {
         }
         if change.session.phoneID != nil, let verdict = endByBond(&change, from: origin, at: time) { return verdict }
         var session = change.session
+        let (user, client) = (change.user, change.client)
         let decision = renew(
-            attempt, &session, user: change.user, client: change.client, settings: change.settings, now: now,
+            attempt, &session, user: user, client: client, settings: change.settings, now: now,
             earliest: time.earliest)
         switch decision {
         case .stale: return .failed(.staleRequest)
@@ -117,7 +118,7 @@ public struct RefreshPolicy: Hashable, Sendable {
         case .repeated, .rotated, .converged, .reissued, .caughtUp, .restored, .resumed: break
         }
         // The rules from here on leave the session as it was, so that the presented token is not spent.
-        guard let user = change.user, let client = change.client else { return .failed(.refused(.unknownSession)) }
+        guard let user, let client else { return .failed(.refused(.unknownSession)) }
         if attempt.presence?.refusal(for: user) != nil {
             return .refused(.wrongPassword(requirement(afterWrongPasswordIn: change.record)), user.id)
         }

@@ -47,14 +47,16 @@ public final class RefreshService: UseCase {
     ) async throws(ServiceError) -> Bool {
         let isFound = try await inStore { () async throws(StoreError) in
             try await store.changeSession(id) { change in
-                let session = change.session
+                let (session, eventCount) = (change.session, change.events.count)
                 // The decision on a session that depends on a phone reads the rows of the phone as well.
                 if session.phoneID != nil, session.ending == nil { return attempt.noteOtherRows(isEnding: false) }
                 // `RefreshPolicy.decide` is the decision.
                 attempt.settle(&change)
                 guard change.endsCompanions(after: session) else { return }
                 // The end is not written here, because the companions end in the same transaction.
-                (change.session, change.events) = (session, [])
+                // Events of an earlier change in the same batch stay.
+                change.session = session
+                change.events.removeLast(change.events.count - eventCount)
                 attempt.noteOtherRows(isEnding: true)
             } preparing: {
                 sign(attempt)

@@ -6,7 +6,7 @@ public struct SessionChange: Sendable {
     public var events: [AuditEvent] = []
 
     /// A change that starts with the values of `record`.
-    public init(_ record: SessionRecord) { self.record = record }
+    public init(_ record: consuming SessionRecord) { self.record = record }
 
     /// The session.
     public var session: Session {

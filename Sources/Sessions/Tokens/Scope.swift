@@ -19,18 +19,20 @@ public struct Scope: Hashable, Sendable, CustomStringConvertible {
             self = .empty
             return
         }
-        var tokens: [String] = []
-        // The loop works on bytes, because every refresh parses a scope, and finding characters takes longer.
-        var rest = text.utf8[...]
-        while true {
-            let token = rest.prefix { $0 != UInt8(ascii: " ") }
-            guard !token.isEmpty, token.allSatisfy(Self.isTokenByte) else { return nil }
-            let text = String(Substring(token))
-            if !tokens.contains(text) { tokens.append(text) }
-            if token.endIndex == rest.endIndex { break }
-            rest = rest[token.endIndex...].dropFirst()
+        // Every refresh parses a scope, so that bytes are searched instead of characters, and one token is not copied.
+        var bytes = text
+        let parsed = bytes.withUTF8 { utf8 -> [String]? in
+            if utf8.allSatisfy(Self.isTokenByte) { return [text] }
+            var tokens: [String] = []
+            for token in utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false) {
+                guard !token.isEmpty, token.allSatisfy(Self.isTokenByte) else { return nil }
+                let token = String(decoding: token, as: UTF8.self)
+                if !tokens.contains(token) { tokens.append(token) }
+            }
+            return tokens
         }
-        self.tokens = tokens
+        guard let parsed else { return nil }
+        tokens = parsed
     }
 
     /// The scope of a client's registration, as people paste it: blanks around it do not count.
@@ -60,5 +62,5 @@ public struct Scope: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The tokens, separated by single spaces.
-    public var description: String { tokens.joined(separator: " ") }
+    public var description: String { tokens.count == 1 ? tokens[0] : tokens.joined(separator: " ") }
 }
