@@ -8,7 +8,8 @@
 // Reading order: Routing/Routes, then the way of a refresh: OAuth/TokenEndpoint, OAuth/RefreshTokenGrant,
 // Responses/TokenAnswer. RouteTable finds a route, Call is one request, Authentication identifies the caller, Members reads
 // bodies, ErrorMapping answers errors. One file for each endpoint or small family, in the folders OAuth, Apps and
-// Admin. PageLogin has the login page: AuthorizeEndpoint, LoginPageEndpoint, LogoutPageEndpoint, with the HTML of `Pages`. Account
+// Admin. PhoneLogin has MyPhoneLogins (the phone), DevicePhoneLogins (the device that waits), Enrolments (invitations) and
+// AppLogin. PageLogin has the login page: AuthorizeEndpoint, LoginPageEndpoint, LogoutPageEndpoint, with the HTML of `Pages`. Account
 // has the pages of a user's account: AccountPageRequest finds the user of the browser, the others are one page each. Console has the
 // pages of admins: ConsoleRequest finds the admin key of the browser, ConsoleView has all words.
 // EventStreams has the streams of security events to clients.

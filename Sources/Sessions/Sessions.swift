@@ -7,7 +7,8 @@
 // Reading order: Refresh/RefreshPolicy.swift (the whole decision on a refresh), then Refresh/RefreshService.swift (the way to
 // it and back), then Store/Store.swift (what a database has to do). The targets SQLiteStore and PostgresStore write what is
 // decided here: SessionRow.swift and SessionWrites.swift. After that any folder by itself. A folder is a feature: it has the
-// values, the policy, the procedures (extensions of `Store`, one transaction each) and the service (a member of `Services`).
+// values, the policy, the procedures (extensions of `Store`, one transaction each, in a file named by a plural: `Users`,
+// `PhoneLogins`) and the service (a member of `Services`).
 //
 // - Refresh        the decision on a refresh, `RefreshAttempt`, refresh tokens. Begin here
 // - Session        sessions and devices, their start and end, lifetimes, reasons of ends, what ends with a session

@@ -1,6 +1,6 @@
 public import WebAuthn
 
-// Passkeys: adding them to users, renaming and removing them. The login by one is in Logins.swift.
+// Passkeys: adding them to users, renaming and removing them. `PasswordLogins.swift` has the login by one.
 
 /// A passkey to insert in one transaction, which uses the challenge of its registration up.
 public struct PasskeyInsertion: Sendable {

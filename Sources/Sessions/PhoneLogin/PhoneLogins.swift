@@ -1,4 +1,4 @@
-// Logins with a phone: their requests, the acts on them, and their lists.
+// The procedures of logins with a phone: `changeLogin` for an act, `collectLogin` for the session of the device, and the lists.
 
 /// An act on a login with a phone, inside a transaction. The closure edits `login`, usually by `act`.
 public struct PhoneLoginChange: Sendable {

@@ -1,6 +1,6 @@
 internal import WebAuthn
 
-/// A login, inside a transaction: set `session` to start it. The active session on the same device is ended as replaced.
+/// A login, inside a transaction: `start` sets `session`. The active session on the same device is ended as replaced.
 public struct SessionOpening: Sendable {
     /// How the login found its user.
     public enum Arrival: Hashable, Sendable {
