@@ -12,7 +12,8 @@
 // AppLogin. PageLogin has the login page: AuthorizeEndpoint, LoginPageEndpoint, LogoutPageEndpoint, with the HTML of `Pages`. Account
 // has the pages of a user's account: AccountPageRequest finds the user of the browser, the others are one page each. Console has the
 // pages of admins: ConsoleRequest finds the admin key of the browser, ConsoleView has all words.
-// EventStreams has the streams of security events to clients.
+// EventStreams has the streams of security events to clients. A row stands in the file of its handler; Document makes the API
+// document from the rows: Operation is what a row says of its call, Refusal what follows from it.
 
 internal import Glibc
 public import HTTP

@@ -108,3 +108,12 @@ extension Session {
         return confirmation != nil || presence.identityAt != nil ? .provider : .unknown
     }
 }
+
+extension Route {
+    static let showAccountActivity = Route(
+        .get, "/account/activity", errorFormat: .page, .open { try await $0.showAccountActivity($1) },
+        Operation(
+            "showAccountActivity", .accountPages, "What has happened to the account",
+            "The audit events of the user in sentences, newest first.",
+            parameters: ["cursor.activity"], answers: [.page, .toLogin]))
+}

@@ -163,3 +163,26 @@ extension Device {
         }
     }
 }
+
+extension Route {
+    static let showAccountDevices = Route(
+        .get, "/account", errorFormat: .page, .open { try await $0.showAccountDevices($1) },
+        Operation(
+            "showAccountDevices", .accountPages, "The user's devices",
+            "Shows the sessions of the user of the browser's session, with their ends.",
+            parameters: ["done", "t"], answers: [.page, .toLogin]))
+
+    static let endAccountDevices = Route(
+        .post, "/account/end", errorFormat: .page, .open { try await $0.endAccountDevices($1) },
+        Operation(
+            "endAccountDevices", .accountPages, "End sessions",
+            """
+            Ends one session of the user, all others, or all. The form needs the page's token and the browser's \
+            cookies, and comes from this origin; a stale one is shown again.
+            """,
+            takes: .form,
+            answers: [
+                .page,
+                .redirect("To `/account`; after the end of this very session to `/oauth/logout`, which says so."),
+            ]))
+}

@@ -41,3 +41,18 @@ extension Endpoints {
         return head
     }
 }
+
+extension Route {
+    static let followAccount = Route(
+        .get, "/account/events", errorFormat: .page, .openStreaming { try await $0.followAccount($1) },
+        Operation(
+            "followAccount", .accountPages, "The end of the browser's session",
+            """
+            Server-sent events, for an account page whose browser a phone has let in: `ended` when the session \
+            of the browser is over.
+            """,
+            answers: [
+                .text("text/event-stream", "A stream of events."),
+                .page(404, "The browser has no session, or does not accept events."),
+            ]))
+}

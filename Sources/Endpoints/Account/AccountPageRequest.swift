@@ -181,3 +181,12 @@ extension Endpoints {
         return response
     }
 }
+
+extension Route {
+    static let changePasswordPage = Route(
+        .get, Endpoints.changePasswordPath, .immediate { $0.changePasswordPage() },
+        Operation(
+            "changePasswordPage", .accountPages, "Where a password is changed",
+            "For password managers (W3C: A Well-Known URL for Changing Passwords).",
+            answers: [.redirect("To `/account/security`.", status: 302)], errors: [.uriTooLong]))
+}

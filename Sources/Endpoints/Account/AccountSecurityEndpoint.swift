@@ -230,3 +230,56 @@ extension SecurityPage.Message {
         }
     }
 }
+
+extension Route {
+    static let showAccountSecurity = Route(
+        .get, "/account/security", errorFormat: .page, .open { try await $0.showAccountSecurity($1) },
+        Operation(
+            "showAccountSecurity", .accountPages, "Password, passkeys and the user's own switch",
+            "While the user's own switch is on, the page has the switch alone.",
+            parameters: ["passkey.account", "done", "t"],
+            answers: [.page, .toLogin]))
+
+    static let changeAccountPassword = Route(
+        .post, "/account/password", errorFormat: .page, .open { try await $0.changeAccountPassword($1) },
+        Operation(
+            "changeAccountPassword", .accountPages, "Change the password",
+            """
+            Ends all other sessions. The form needs the page's token and the browser's cookies, and comes from \
+            this origin; a stale one is shown again.
+            """,
+            takes: .form,
+            answers: [
+                .page, .redirect("To `/account/security`."), .page(422, "A password is wrong, or not allowed."),
+                .tooManyAttempts,
+            ]))
+
+    static let switchAccountLogins = Route(
+        .post, "/account/logins", errorFormat: .page, .open { try await $0.switchAccountLogins($1) },
+        Operation(
+            "switchAccountLogins", .accountPages, "Set the user's own switch",
+            """
+            `pause=1` switches logins off, `pause=0` on. Needs a login of the last five minutes, for which it \
+            asks. The form needs the page's token and the browser's cookies, and comes from this origin; a stale \
+            one is shown again.
+            """,
+            takes: .form,
+            answers: [
+                .page, .redirect("To `/account/security`, or to the login page."),
+                .page(409, "The user would have no way to switch logins on again."),
+            ]))
+
+    static let changeAccountPasskeys = Route(
+        .post, "/account/passkeys", errorFormat: .page, .open { try await $0.changeAccountPasskeys($1) },
+        Operation(
+            "changeAccountPasskeys", .accountPages, "Add, name or remove a passkey",
+            """
+            Needs a login of the last five minutes, for which it asks. The form needs the page's token and the \
+            browser's cookies, and comes from this origin; a stale one is shown again.
+            """,
+            takes: .form,
+            answers: [
+                .page, .redirect("To `/account/security`, or to the login page."),
+                .page(409, "The passkey is one of an account already."), .page(422, "The name is not allowed."),
+            ]))
+}

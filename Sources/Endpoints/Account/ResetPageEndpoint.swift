@@ -86,3 +86,28 @@ extension ResetPage.Message {
         }
     }
 }
+
+extension Route {
+    static let showReset = Route(
+        .get, "/reset", errorFormat: .page, .open { try await $0.showReset($1) },
+        Operation(
+            "showReset", .accountPages, "The page for a new password",
+            """
+            The link is `/reset#TOKEN`, with a token that an admin has made. A fragment is sent to no server.
+            """,
+            parameters: ["t.reset"], answers: [.page]))
+
+    static let resetOnPage = Route(
+        .post, "/reset", errorFormat: .page, .open { try await $0.resetOnPage($1) },
+        Operation(
+            "resetOnPage", .accountPages, "Set a new password by a token",
+            """
+            Ends all sessions of the user. The form needs the page's token and the browser's cookies, and comes \
+            from this origin; a stale one is shown again.
+            """,
+            takes: .form,
+            answers: [
+                .page, .redirect("To `/reset`, which says that it is done."),
+                .page(422, "The token or the password is refused."), .tooManyAttempts,
+            ]))
+}

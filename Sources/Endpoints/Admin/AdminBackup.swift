@@ -91,3 +91,20 @@ extension Endpoints {
         ).response
     }
 }
+
+extension Route {
+    static let startBackup = Route(
+        .post, "/admin/v1/backup", on: .admin, .admin(.owner) { try await $0.startBackup($1) },
+        Operation(
+            "start_backup", .operation, "Begin a backup",
+            "Only through the admin socket beside the database; no key works elsewhere.",
+            takes: .json("NewBackup"), answers: [.json("Backup", "It has begun.", status: 202)],
+            errors: [.localOnly, .backupConflict]))
+
+    static let showBackup = Route(
+        .get, "/admin/v1/backup", on: .admin, .admin(.read) { try await $0.showBackup($1) },
+        Operation(
+            "show_backup", .operation, "Show the last backup",
+            "Only through the admin socket beside the database.",
+            answers: [.json("Backup", "The state of the backup.")], errors: [.localOnly, .notFound, .backupConflict]))
+}

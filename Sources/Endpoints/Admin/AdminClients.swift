@@ -273,3 +273,42 @@ struct ClientAnswer: Encodable {
         case idTokenSignedResponseAlg = "id_token_signed_response_alg"
     }
 }
+
+extension Route {
+    static let createClient = Route(
+        .post, "/admin/v1/clients", on: .admin, .admin(.owner) { try await $0.createClient($1) },
+        Operation(
+            "create_client", .clients, "Make a client",
+            "The secret of a confidential client is shown only in this answer.",
+            takes: .json("NewClient"), answers: [.created("Client", "The client.")], errors: [.clientExists]))
+
+    static let listClients = Route(
+        .get, "/admin/v1/clients", on: .admin, .admin(.read) { try await $0.listClients($1) },
+        Operation(
+            "list_clients", .clients, "List clients",
+            "All of them.",
+            answers: [.json("Clients", "The clients.")]))
+
+    static let showClient = Route(
+        .get, "/admin/v1/clients/{client_id}", on: .admin, .admin(.read) { try await $0.showClient($1) },
+        Operation(
+            "show_client", .clients, "Show a client",
+            answers: [.json("Client", "The client.")]))
+
+    static let changeClient = Route(
+        .patch, "/admin/v1/clients/{client_id}", on: .admin, .admin(.owner) { try await $0.changeClient($1) },
+        Operation(
+            "change_client", .clients, "Change a client",
+            """
+            Absent members keep their value; null inherits. A changed lifetime applies to active sessions at \
+            once.
+            """,
+            takes: .json("ClientChange"), answers: [.json("Client", "The changed client.")]))
+
+    static let deleteClient = Route(
+        .delete, "/admin/v1/clients/{client_id}", on: .admin, .admin(.owner) { try await $0.deleteClient($1) },
+        Operation(
+            "delete_client", .clients, "Delete a client",
+            "Its sessions end.",
+            answers: [.empty("It is deleted.")]))
+}

@@ -71,3 +71,36 @@ private struct EventStreamReportAnswer: Encodable {
         case failingSince = "failing_since"
     }
 }
+
+extension Route {
+    static let listEventStreams = Route(
+        .get, "/admin/v1/event-streams", on: .admin, .admin(.read) { try await $0.listEventStreams($1) },
+        Operation(
+            "list_event_streams", .clients, "List streams of security events",
+            "The clients with a stream, and since when their receivers have failed.",
+            answers: [.json("EventStreamReports", "The streams.")]))
+
+    static let changeEventStreamOfClient = Route(
+        .patch, "/admin/v1/event-streams/{client_id}", on: .admin,
+        .admin(.owner) { try await $0.changeEventStreamOfClient($1) },
+        Operation(
+            "change_event_stream_of_client", .clients, "Set the status of a client's stream",
+            "`paused` keeps events, `disabled` drops them.",
+            takes: .inlineJSON, answers: [.json("EventStreamReport", "The stream.")]))
+
+    static let verifyEventStreamOfClient = Route(
+        .post, "/admin/v1/event-streams/{client_id}/verify", on: .admin,
+        .admin(.support) { try await $0.verifyEventStreamOfClient($1) },
+        Operation(
+            "verify_event_stream_of_client", .clients, "Let a client's stream carry a verification event",
+            "At most every ten seconds.",
+            answers: [.empty("The event is on its way.")], errors: [.eventStreamConflict, .tooManyRequests]))
+
+    static let endEventStream = Route(
+        .delete, "/admin/v1/event-streams/{client_id}", on: .admin,
+        .admin(.owner) { try await $0.endEventStream($1) },
+        Operation(
+            "end_event_stream", .clients, "Delete the stream of a client",
+            "What waits in it is deleted too.",
+            answers: [.empty("It is deleted.")]))
+}

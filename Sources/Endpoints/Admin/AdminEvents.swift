@@ -82,3 +82,16 @@ struct EventAnswer: Encodable {
         case requestID = "request_id"
     }
 }
+
+extension Route {
+    static let listEvents = Route(
+        .get, "/admin/v1/events", on: .admin, .admin(.read) { try await $0.listEvents($1) },
+        Operation(
+            "list_events", .operation, "The audit trail",
+            """
+            The oldest event comes first. The `id` of the last event that was read is the cursor for the next \
+            call.
+            """,
+            parameters: ["cursor.events", "limit", "user.events", "session_id.events"],
+            answers: [.json("Events", "A page.")], errors: [.notFound]))
+}

@@ -58,3 +58,25 @@ struct IdentityAnswer: Encodable {
         case linkedAt = "linked_at"
     }
 }
+
+extension Route {
+    static let listIdentities = Route(
+        .get, "/admin/v1/users/{user}/identities", on: .admin, .admin(.read) { try await $0.listIdentities($1) },
+        Operation(
+            "list_identities", .users, "List a user's identities",
+            answers: [.json("Identities", "All of them.")]))
+
+    static let linkIdentity = Route(
+        .put, "/admin/v1/users/{user}/identities", on: .admin, .admin(.owner) { try await $0.linkIdentity($1) },
+        Operation(
+            "link_identity", .users, "Link a user to an identity",
+            "The user can then log in with it.",
+            takes: .json("NewIdentity"), answers: [.empty("The identity is linked.")], errors: [.identityTaken]))
+
+    static let unlinkIdentity = Route(
+        .delete, "/admin/v1/users/{user}/identities", on: .admin, .admin(.owner) { try await $0.unlinkIdentity($1) },
+        Operation(
+            "unlink_identity", .users, "Unlink an identity",
+            "Sessions go on.",
+            parameters: ["provider", "subject"], answers: [.empty("It is deleted.")]))
+}

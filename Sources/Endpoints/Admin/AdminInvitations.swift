@@ -70,3 +70,15 @@ private struct InvitationAnswer: Encodable {
         case expiresAt = "expires_at"
     }
 }
+
+extension Route {
+    static let invite = Route(
+        .post, "/admin/v1/invitations", on: .admin, .admin(.users) { try await $0.invite($1) },
+        Operation(
+            "invite", .sessions, "Invite a user to a phone",
+            """
+            The phone makes an account, or adds itself to that of `user`. An invitation works once.
+            """,
+            takes: .json("NewInvitation"), answers: [.created("Invitation", "The invitation.")],
+            errors: [.notFound, .usernameTaken, .tooManyRequests]))
+}

@@ -105,3 +105,50 @@ struct AdminKeyAnswer: Encodable {
         case adminKey = "admin_key"
     }
 }
+
+extension Route {
+    static let listSigningKeys = Route(
+        .get, "/admin/v1/keys", on: .admin, .admin(.read) { try await $0.listSigningKeys($1) },
+        Operation(
+            "list_signing_keys", .keys, "List signing keys",
+            "The newest first.",
+            answers: [.json("SigningKeys", "The keys.")]))
+
+    static let rotateSigningKey = Route(
+        .post, "/admin/v1/keys/rotate", on: .admin, .admin(.owner) { try await $0.rotateSigningKey($1) },
+        Operation(
+            "rotate_signing_key", .keys, "Make a new signing key",
+            """
+            The key, and one of RSA beside it, sign a day later, so that every verifier has them by then; or at \
+            once, on request.
+            """,
+            takes: .json("Rotate", isOptional: true), answers: [.created("NewKeyID", "The key.")]))
+
+    static let withdrawSigningKey = Route(
+        .delete, "/admin/v1/keys/{kid}", on: .admin, .admin(.owner) { try await $0.withdrawSigningKey($1) },
+        Operation(
+            "withdraw_signing_key", .keys, "Withdraw a signing key",
+            "Tokens that it has signed are refused from then on.",
+            answers: [.empty("It is withdrawn.")]))
+
+    static let listAdminKeys = Route(
+        .get, "/admin/v1/admin-keys", on: .admin, .admin(.read) { try await $0.listAdminKeys($1) },
+        Operation(
+            "list_admin_keys", .keys, "List admin keys",
+            "Without the keys themselves.",
+            answers: [.json("AdminKeys", "The keys.")]))
+
+    static let createAdminKey = Route(
+        .post, "/admin/v1/admin-keys", on: .admin, .admin(.owner) { try await $0.createAdminKey($1) },
+        Operation(
+            "create_admin_key", .keys, "Make an admin key",
+            "The key is shown only in this answer.",
+            takes: .json("NewAdminKey"), answers: [.created("AdminKey", "The key.")]))
+
+    static let deleteAdminKey = Route(
+        .delete, "/admin/v1/admin-keys/{id}", on: .admin, .admin(.owner) { try await $0.deleteAdminKey($1) },
+        Operation(
+            "delete_admin_key", .keys, "Delete an admin key",
+            "The key is refused from then on.",
+            answers: [.empty("It is deleted.")]))
+}

@@ -30,3 +30,28 @@ extension Endpoints {
         return .noContent
     }
 }
+
+extension Route {
+    static let listPhoneLogins = Route(
+        .get, "/admin/v1/logins", on: .admin, .admin(.read) { try await $0.listPhoneLogins($1) },
+        Operation(
+            "list_logins", .sessions, "List logins with a phone",
+            "The newest comes first.",
+            parameters: ["user.logins", "phase", "cursor", "limit"],
+            answers: [.json("PhoneLogins", "A page.")], errors: [.notFound]))
+
+    static let showPhoneLogin = Route(
+        .get, "/admin/v1/logins/{login_id}", on: .admin,
+        .admin(.read, or: .users) { try await $0.showPhoneLogin($1) },
+        Operation(
+            "show_login", .sessions, "Show a login with a phone",
+            "Logins are kept for 30 days.",
+            answers: [.json("PhoneLogin", "The login.")]))
+
+    static let endPhoneLogin = Route(
+        .delete, "/admin/v1/logins/{login_id}", on: .admin, .admin(.support) { try await $0.endPhoneLogin($1) },
+        Operation(
+            "end_login", .sessions, "End a login with a phone",
+            "Ends the session that came of it as well. A repeated call is no error.",
+            answers: [.empty("The login is over.")]))
+}

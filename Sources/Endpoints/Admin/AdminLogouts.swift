@@ -75,3 +75,32 @@ private struct LogoutReceiverAnswer: Encodable {
         case failingSince = "failing_since"
     }
 }
+
+extension Route {
+    static let listLogoutReceivers = Route(
+        .get, "/admin/v1/logout-receivers", on: .admin, .admin(.read) { try await $0.listLogoutReceivers($1) },
+        Operation(
+            "list_logout_receivers", .clients, "List receivers of logout tokens",
+            "The clients with a `backchannel_logout_uri`, and what they have not taken.",
+            answers: [.json("LogoutReceivers", "The receivers.")]))
+
+    static let retryDeliveries = Route(
+        .post, "/admin/v1/deliveries/retry", on: .admin, .admin(.support) { try await $0.retryDeliveries($1) },
+        Operation(
+            "retry_deliveries", .operation, "Try failed deliveries again",
+            """
+            Webhooks, logout tokens and pushed security events that wait at this node for their next try are \
+            sent at once.
+            """,
+            answers: [.empty("They are tried again.")]))
+
+    static let testWebhook = Route(
+        .post, "/admin/v1/webhooks/{name}/test", on: .admin, .admin(.support) { try await $0.testWebhook($1) },
+        Operation(
+            "test_webhook", .operation, "Test a webhook",
+            """
+            Sends a signed message of the type `webhook_test` at once and once, before all events that wait, and \
+            says what came of it.
+            """,
+            parameters: ["name.webhook"], answers: [.json("WebhookTest", "What came of the message.")]))
+}

@@ -18,3 +18,19 @@ extension Endpoints {
         return .noContent
     }
 }
+
+extension Route {
+    static let listPasskeys = Route(
+        .get, "/admin/v1/users/{user}/passkeys", on: .admin, .admin(.read) { try await $0.listPasskeys($1) },
+        Operation(
+            "list_passkeys", .users, "List a user's passkeys",
+            "In the order of their registration.",
+            answers: [.json("Passkeys", "All of them.")]))
+
+    static let deletePasskey = Route(
+        .delete, "/admin/v1/users/{user}/passkeys", on: .admin, .admin(.owner) { try await $0.deletePasskey($1) },
+        Operation(
+            "remove_passkey", .users, "Remove a passkey",
+            "Sessions go on.",
+            parameters: ["id.passkey"], answers: [.empty("It is removed.")]))
+}

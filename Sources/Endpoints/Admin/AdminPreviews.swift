@@ -61,3 +61,27 @@ private struct PreviewAnswer: Encodable {
         case isSample = "is_sample"
     }
 }
+
+extension Route {
+    static let previewSettings = Route(
+        .post, "/admin/v1/settings/sessions/preview", on: .admin, .admin(.read) { try await $0.previewSettings($1) },
+        Operation(
+            "preview_settings", .settings, "What other lifetimes would do",
+            "Counts the sessions that would end at once. Nothing changes.",
+            takes: .json("SettingsChange", isOptional: true),
+            answers: [.json("LifetimePreview", "What the change would do.")]))
+
+    static let previewClient = Route(
+        .post, "/admin/v1/clients/{client_id}/preview", on: .admin, .admin(.read) { try await $0.previewClient($1) },
+        Operation(
+            "preview_client", .clients, "What other lifetimes of a client would do",
+            "An empty object counts its sessions. Nothing changes.",
+            takes: .json("ClientLifetimes"), answers: [.json("LifetimePreview", "What the change would do.")]))
+
+    static let previewUser = Route(
+        .post, "/admin/v1/users/{user}/preview", on: .admin, .admin(.read) { try await $0.previewUser($1) },
+        Operation(
+            "preview_user", .users, "What another longest life would do to the sessions of a user",
+            "Counts the sessions that would end at once. Nothing changes.",
+            takes: .json("UserLifetime"), answers: [.json("LifetimePreview", "What the change would do.")]))
+}

@@ -147,3 +147,19 @@ struct RevocationAnswer: Encodable {
 
     private enum CodingKeys: String, CodingKey { case id, reason }
 }
+
+extension Route {
+    static let followRevocations = Route(
+        .get, "/admin/v1/revocations", on: .admin, .streaming(.feed) { try await $0.followRevocations($1) },
+        Operation(
+            "follow_revocations", .operation, "Follow revocations",
+            """
+            The feed for resource servers: tokens that end before they expire. Without a cursor it begins with \
+            everything that still matters; new items follow in the order of commits. The answer is a page, which \
+            waits up to `wait` seconds for an item. With `Accept: text/event-stream` it is a stream of \
+            server-sent events. The id of each event is the cursor, and `caught_up` marks the end of the earlier \
+            items.
+            """,
+            parameters: ["cursor.revocations", "limit", "wait.revocations", "Last-Event-ID"],
+            answers: [.inline(200, "Revocations")], errors: [.unknownCursor]))
+}

@@ -224,3 +224,62 @@ struct SessionAnswer: Encodable {
         case providerFailingSince = "provider_failing_since"
     }
 }
+
+extension Route {
+    static let listSessions = Route(
+        .get, "/admin/v1/users/{user}/sessions", on: .admin, .admin(.read) { try await $0.listSessions($1) },
+        Operation(
+            "list_sessions", .sessions, "List a user's sessions",
+            """
+            The newest session comes first. Sessions that ended in the last 30 days are included.
+            """,
+            parameters: ["cursor", "limit"], answers: [.json("Sessions", "A page.")]))
+
+    static let mintSession = Route(
+        .post, "/admin/v1/users/{user}/sessions", on: .admin, .admin(.owner) { try await $0.mintSession($1) },
+        Operation(
+            "mint_session", .sessions, "Log a user in",
+            """
+            Tokens for a user that your own backend has authenticated. The call is refused while logins are off.
+            """,
+            takes: .json("MintSession", isOptional: true),
+            answers: [.json("TokenAnswer", "Tokens.", headers: ["Cache-Control"])], errors: [.mintForbidden]))
+
+    static let revokeSessions = Route(
+        .post, "/admin/v1/users/{user}/revoke", on: .admin, .admin(.support) { try await $0.revokeSessions($1) },
+        Operation(
+            "revoke_sessions", .sessions, "End every session of a user",
+            takes: .json("Nothing", isOptional: true), answers: [.json("Revoked", "The number of ended sessions.")]))
+
+    static let showSession = Route(
+        .get, "/admin/v1/sessions/{session_id}", on: .admin, .admin(.read) { try await $0.showSession($1) },
+        Operation(
+            "show_session", .sessions, "Show a session",
+            "An ended session is shown for 30 days, with the reason of its end.",
+            answers: [.json("Session", "The session.")]))
+
+    static let endSession = Route(
+        .delete, "/admin/v1/sessions/{session_id}", on: .admin, .admin(.support) { try await $0.endSession($1) },
+        Operation(
+            "end_session", .sessions, "End a session",
+            "A repeated call is no error.",
+            answers: [.empty("The session is over.")]))
+
+    static let setAttestation = Route(
+        .put, "/admin/v1/sessions/{session_id}/attestation", on: .admin,
+        .admin(.owner) { try await $0.setAttestation($1) },
+        Operation(
+            "set_attestation", .sessions, "Set the verdict of your attestation",
+            """
+            Records what your own attestation of app and device says of the session. The next access tokens have \
+            it as the claim `attestation`.
+            """,
+            takes: .json("Attestation"), answers: [.json("Session", "The session.")], errors: [.sessionEnded]))
+
+    static let revokeAll = Route(
+        .post, "/admin/v1/revoke-all", on: .admin, .admin(.owner) { try await $0.revokeAll($1) },
+        Operation(
+            "revoke_all", .sessions, "End every session of every user",
+            "For emergencies. The tokens that clients got for themselves end, too.",
+            takes: .json("Nothing", isOptional: true), answers: [.empty("All sessions are over.")]))
+}

@@ -95,3 +95,21 @@ struct SettingsAnswer: Encodable {
         case absoluteMaxLifetime = "absolute_max_lifetime"
     }
 }
+
+extension Route {
+    static let showSettings = Route(
+        .get, "/admin/v1/settings/sessions", on: .admin, .admin(.read) { try await $0.showSettings($1) },
+        Operation(
+            "show_settings", .settings, "Show the lifetimes",
+            answers: [.json("Settings", "The settings.")]))
+
+    static let changeSettings = Route(
+        .put, "/admin/v1/settings/sessions", on: .admin, .admin(.owner) { try await $0.changeSettings($1) },
+        Operation(
+            "change_settings", .settings, "Change the lifetimes",
+            """
+            The change applies at once, to every active session, on every node. Absent members keep their value. \
+            Impossible combinations are refused with a sentence.
+            """,
+            takes: .json("SettingsChange", isOptional: true), answers: [.json("Settings", "The changed settings.")]))
+}

@@ -164,3 +164,82 @@ struct PasswordResetAnswer: Encodable {
         case expiresAt = "expires_at"
     }
 }
+
+extension Route {
+    static let createUser = Route(
+        .post, "/admin/v1/users", on: .admin, .admin(.users) { try await $0.createUser($1) },
+        Operation(
+            "create_user", .users, "Make a user",
+            "`claims` and `offline_session_max` need `owner`.",
+            takes: .json("NewUser"), answers: [.created("AdminUser", "The user.")], errors: [.usernameTaken]))
+
+    static let listUsers = Route(
+        .get, "/admin/v1/users", on: .admin, .admin(.read) { try await $0.listUsers($1) },
+        Operation(
+            "list_users", .users, "List users",
+            """
+            Sorted by name. `query` matches any part of names and addresses, and may read every user. \
+            `phone_number` finds the users with that number by an index, and stands alone beside `limit`.
+            """,
+            parameters: ["query", "phone_number", "cursor", "limit"], answers: [.json("AdminUsers", "A page.")]))
+
+    static let showUser = Route(
+        .get, "/admin/v1/users/{user}", on: .admin, .admin(.read, or: .users) { try await $0.showUser($1) },
+        Operation(
+            "show_user", .users, "Show a user",
+            answers: [.json("AdminUser", "The user.")]))
+
+    static let changeUser = Route(
+        .patch, "/admin/v1/users/{user}", on: .admin, .admin(.users) { try await $0.changeUser($1) },
+        Operation(
+            "change_user", .users, "Change a user",
+            """
+            Absent members keep their value; null removes it, except the username. A new e-mail address or \
+            telephone number makes a reset token invalid. `claims` and `offline_session_max` need `owner`.
+            """,
+            takes: .json("UserChange"), answers: [.json("AdminUser", "The changed user.")], errors: [.usernameTaken]))
+
+    static let deleteUser = Route(
+        .delete, "/admin/v1/users/{user}", on: .admin, .admin(.owner) { try await $0.deleteUser($1) },
+        Operation(
+            "delete_user", .users, "Delete a user",
+            "The sessions end as `user_deleted`.",
+            answers: [.empty("It is deleted.")]))
+
+    static let disableUser = Route(
+        .post, "/admin/v1/users/{user}/disable", on: .admin, .admin(.support) { try await $0.disableUser($1) },
+        Operation(
+            "disable_user", .users, "Switch a user's logins off",
+            "Blocks logins and refreshes. Sessions end only on request.",
+            takes: .json("Disable", isOptional: true), answers: [.json("AdminUser", "The user.")]))
+
+    static let enableUser = Route(
+        .post, "/admin/v1/users/{user}/enable", on: .admin, .admin(.support) { try await $0.enableUser($1) },
+        Operation(
+            "enable_user", .users, "Switch a user's logins on",
+            "Active sessions go on.",
+            takes: .json("Enable", isOptional: true), answers: [.json("AdminUser", "The user.")]))
+
+    static let unlockUser = Route(
+        .post, "/admin/v1/users/{user}/unlock", on: .admin, .admin(.support) { try await $0.unlockUser($1) },
+        Operation(
+            "unlock_user", .users, "Lift the lock after wrong passwords",
+            "The server accepts passwords again, however many were wrong.",
+            takes: .json("Nothing", isOptional: true), answers: [.json("AdminUser", "The user.")]))
+
+    static let setPassword = Route(
+        .put, "/admin/v1/users/{user}/password", on: .admin, .admin(.owner) { try await $0.setPassword($1) },
+        Operation(
+            "set_password", .users, "Set a user's password",
+            "All sessions of the user end.",
+            takes: .json("NewPassword"), answers: [.empty("The password is set.")]))
+
+    static let requestPasswordReset = Route(
+        .post, "/admin/v1/users/{user}/password-reset", on: .admin,
+        .admin(.users) { try await $0.requestPasswordReset($1) },
+        Operation(
+            "request_password_reset", .users, "Make a one-time token for a new password",
+            "It replaces an earlier one, which stays valid when the call is refused with 429.",
+            takes: .json("Nothing", isOptional: true), answers: [.json("ResetToken", "The token.")],
+            errors: [.tooManyRequests]))
+}

@@ -94,3 +94,25 @@ private struct TestLoginAnswer: Encodable {
         case deviceCode = "device_code"
     }
 }
+
+extension Route {
+    static let moveTestClock = Route(
+        .post, "/admin/v1/test/clock", on: .admin, .admin(.owner) { try await $0.moveTestClock($1) },
+        Operation(
+            "move_test_clock", .sessions, "Move the clock of a test server",
+            "Only a server that runs with `--test-clock` has this call; others answer 404.",
+            takes: .json("TestClockStep"), answers: [.json("TestClockTime", "The time of the server.")],
+            errors: [.notFound]))
+
+    static let makeTestLogin = Route(
+        .post, "/admin/v1/test/logins", on: .admin, .admin(.owner) { try await $0.makeTestLogin($1) },
+        Operation(
+            "make_test_login", .sessions, "Make a login with a phone in any state",
+            """
+            For the screens of an app. What leads to the state is done for real: `timed_out`, `not_collected` \
+            and `presence_lost` move the clock, `parent_ended` ends the session of the phone, and `DELETED` \
+            deletes the user. Only a server that runs with `--test-clock` has this call; others answer 404.
+            """,
+            takes: .json("TestLoginRequest"), answers: [.inline(201, "TestLogin")],
+            errors: [.notFound, .loginConflict]))
+}

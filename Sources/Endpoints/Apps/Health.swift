@@ -48,3 +48,28 @@ struct ReadinessAnswer: Encodable {
     /// stops.
     let store: String
 }
+
+extension Route {
+    static let health = Route(
+        .get, "/healthz", on: .both, .immediate { try $0.health() },
+        Operation(
+            "healthz", .operation, "Is the process alive?",
+            "On both listeners. It reads nothing, neither the database nor a file.",
+            answers: [.inline(200, "Health")]))
+
+    static let readiness = Route(
+        .get, "/readyz", on: .both, .open { try await $0.readiness($1) },
+        Operation(
+            "readyz", .operation, "Can requests be served?",
+            """
+            On both listeners. No, when the store does not answer, or the server is about to stop.
+            """,
+            answers: [.json("Readiness", "Yes."), .inline(503, "NotReady")]))
+
+    static let metricsText = Route(
+        .get, "/metrics", on: .admin, .open { try $0.metricsText($1) },
+        Operation(
+            "metrics", .operation, "Metrics for Prometheus",
+            "No key is needed, because the numbers name no user, no token and no address.",
+            answers: [.text("text/plain", "The metrics."), .inline(421, "UnknownHost")]))
+}

@@ -163,3 +163,19 @@ extension Members {
         return request
     }
 }
+
+extension Route {
+    static let logIn = Route(
+        .post, "/v1/login", .open { try await $0.logIn($1) },
+        Operation(
+            "log_in", .apps, "Log in",
+            """
+            A public client with the grant `login` logs a user in on a device. A login that continues a session \
+            (`session_id`) does not need the grant. An earlier session on the same device and client is \
+            replaced, unless the request is a retry with the same `Idempotency-Key`. A field `DPoP` binds the \
+            session to that key; with `device_key` the device can later resume the session without a stored \
+            token. With `anonymous` a new user is made; `POST /v1/me/account` gives it a name later.
+            """,
+            takes: .json("Login"), parameters: ["DPoP", "Idempotency-Key"], answers: [.tokens],
+            errors: [.wrongPassword, .loginRefused, .notFound, .idempotencyKeyUsed, .tooManyRequests]))
+}

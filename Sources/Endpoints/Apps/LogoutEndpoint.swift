@@ -21,3 +21,13 @@ extension Endpoints {
         return .noContent
     }
 }
+
+extension Route {
+    static let logOut = Route(
+        .post, "/v1/logout", countsRefusals: true, .open { try await $0.logOut($1) },
+        Operation(
+            "log_out", .apps, "Log out on this device",
+            "Ends the session. A repeated call is no error, and an expired access token works.",
+            takes: .json("Logout", isOptional: true), security: [.nothing, .bearer, .dpop],
+            answers: [.empty("The session is over.")]))
+}

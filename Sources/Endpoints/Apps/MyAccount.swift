@@ -33,3 +33,18 @@ extension Endpoints {
         return Response(.ok, "application/json", TokenResponse.User(user, in: session.scope).json)
     }
 }
+
+extension Route {
+    static let nameAccount = Route(
+        .post, "/v1/me/account", onProbation: false, .user { try await $0.nameAccount($1, $2) },
+        Operation(
+            "name_my_account", .me, "Name my account",
+            """
+            Gives an anonymous user a username and a password, or links the user to an identity. User id and \
+            session remain. A request that was fulfilled before gets the same answer again. The next refresh \
+            gives an access token without the claim `anonymous`.
+            """,
+            takes: .json("AccountName"), parameters: ["Idempotency-Key"],
+            answers: [.json("User", "The user, with the name.")],
+            errors: [.accountUnauthorized, .notNamed, .preconditionFailed, .tooManyRequests]))
+}

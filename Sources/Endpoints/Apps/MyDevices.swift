@@ -70,3 +70,40 @@ struct DeviceAnswer: Encodable {
         case current
     }
 }
+
+extension Route {
+    static let devices = Route(
+        .get, "/v1/me/devices", .user { try await $0.devices($1, $2) },
+        Operation(
+            "my_devices", .me, "List my devices",
+            """
+            The last seen device comes first. The list has this device, and those of the user's 1000 sessions \
+            that were refreshed last. The server looks at 5000 sessions at most.
+            """,
+            answers: [.json("MyDevices", "The devices.")]))
+
+    static let endDevices = Route(
+        .delete, "/v1/me/devices", onProbation: false, .user { try await $0.endDevices($1, $2) },
+        Operation(
+            "end_my_devices", .me, "Sign out everywhere",
+            "Ends the user's sessions on all devices, this one included.",
+            answers: [.json("Revoked", "The number of ended sessions.")]))
+
+    static let renameDevice = Route(
+        .patch, "/v1/me/devices/{device_id}", .user { try await $0.renameDevice($1, $2) },
+        Operation(
+            "rename_my_device", .me, "Rename a device",
+            """
+            null removes the name. A session on probation renames itself alone. Sessions of one client in one \
+            browser are one device.
+            """,
+            takes: .json("DeviceRename"), answers: [.json("MyDevice", "The changed device.")],
+            errors: [.accountForbidden]))
+
+    static let endDevice = Route(
+        .delete, "/v1/me/devices/{device_id}", onProbation: false, .user { try await $0.endDevice($1, $2) },
+        Operation(
+            "end_my_device", .me, "Sign out on a device",
+            "Ends the user's sessions on that device.",
+            answers: [.empty("The sessions are over.")]))
+}

@@ -36,3 +36,23 @@ extension Members {
 private struct EncryptionKeyAnswer: Encodable {
     let kid: String
 }
+
+extension Route {
+    static let setEncryptionKey = Route(
+        .put, "/v1/me/encryption-key", onProbation: false, .user([]) { try await $0.setEncryptionKey($1, $2) },
+        Operation(
+            "set_my_encryption_key", .logins, "Register the key for encrypted messages",
+            """
+            From now on the messages about pushed logins are encrypted to this device. An earlier key is \
+            replaced. The key ends with the session.
+            """,
+            takes: .json("EncryptionKeyChange"),
+            answers: [.json("EncryptionKeyName", "The name of the key in messages.")]))
+
+    static let removeEncryptionKey = Route(
+        .delete, "/v1/me/encryption-key", onProbation: false, .user([]) { try await $0.removeEncryptionKey($1, $2) },
+        Operation(
+            "remove_my_encryption_key", .logins, "Remove the key for encrypted messages",
+            "There are no more encrypted messages to this device.",
+            answers: [.empty("It is removed.")]))
+}

@@ -71,3 +71,34 @@ struct LoginSettingsAnswer: Encodable {
         case effective, since, revoked
     }
 }
+
+extension Route {
+    static let loginSettings = Route(
+        .get, "/v1/me/login-settings", challenge: .bearerOrBasic, onProbation: false,
+        .owner { try await $0.loginSettings($1, $2) },
+        Operation(
+            "my_login_settings", .me, "Show my switch for logins",
+            """
+            The state of the user's own switch. The call takes an access token, or HTTP Basic with name and \
+            password while no token works.
+            """,
+            answers: [.json("LoginSettings", "The switch.")],
+            errors: [.passwordOrTokenUnauthorized, .tooManyRequests]))
+
+    static let changeLoginSettings = Route(
+        .put, "/v1/me/login-settings", challenge: .bearerOrBasic, onProbation: false,
+        .owner { try await $0.changeLoginSettings($1, $2) },
+        Operation(
+            "change_my_login_settings", .me, "Switch my logins off or on",
+            """
+            The user's own switch. The call takes an access token, HTTP Basic with name and password, or an ID \
+            token in the body, because no token works while logins are off. A user with neither a password nor \
+            an identity of a configured provider cannot switch logins off at once, because nothing could switch \
+            them on again. With `revoke_sessions` it ends all sessions in the same step.
+            """,
+            takes: .json("LoginSettingsChange"), security: [.bearer, .dpop, .password, .nothing],
+            answers: [.json("LoginSettings", "The switch.")],
+            errors: [
+                .loginSettingsUnauthorized, .loginSettingsForbidden, .notFound, .passwordMissing, .tooManyRequests,
+            ]))
+}

@@ -105,3 +105,52 @@ struct PasskeyAnswer: Encodable {
         case lastUsedAt = "last_used_at"
     }
 }
+
+extension Route {
+    static let passkeys = Route(
+        .get, "/v1/me/passkeys", .user { try await $0.passkeys($1, $2) },
+        Operation(
+            "list_my_passkeys", .me, "List my passkeys",
+            "In the order of their registration.",
+            answers: [.json("Passkeys", "All of them.")]))
+
+    static let addPasskey = Route(
+        .post, "/v1/me/passkeys", onProbation: false, .user { try await $0.addPasskey($1, $2) },
+        Operation(
+            "add_my_passkey", .me, "Add a passkey",
+            """
+            `credential` is what `PublicKeyCredential.toJSON()` gives after a registration with the options of \
+            `POST /v1/me/passkeys/options`. The same registration again gets the same answer.
+            """,
+            takes: .json("NewPasskey"), parameters: ["Idempotency-Key"],
+            answers: [.json("Passkey", "The passkey.", status: 201)], errors: [.notFound, .passkeyRefused]))
+
+    static let passkeyRegistrationOptions = Route(
+        .post, "/v1/me/passkeys/options", onProbation: false,
+        .user { try await $0.passkeyRegistrationOptions($1, $2) },
+        Operation(
+            "passkey_registration_options", .me, "Options of a registration",
+            """
+            The argument of `PublicKeyCredential.parseCreationOptionsFromJSON`, or of the call of your platform. \
+            The user must have logged in or proved their presence in the last five minutes. The challenge serves \
+            one registration in this session, for five minutes.
+            """,
+            takes: .json("Nothing", isOptional: true), answers: [.json("PasskeyOptions", "Options.")],
+            errors: [.notFound, .passkeyRefused]))
+
+    static let renamePasskey = Route(
+        .patch, "/v1/me/passkeys/{passkey}", onProbation: false, .user { try await $0.renamePasskey($1, $2) },
+        Operation(
+            "rename_my_passkey", .me, "Rename a passkey",
+            "The name is for lists alone.",
+            takes: .json("PasskeyRename"), answers: [.json("Passkey", "The changed passkey.")]))
+
+    static let removePasskey = Route(
+        .delete, "/v1/me/passkeys/{passkey}", onProbation: false, .user { try await $0.removePasskey($1, $2) },
+        Operation(
+            "remove_my_passkey", .me, "Remove a passkey",
+            """
+            Sessions go on. The user must have logged in or proved their presence in the last five minutes.
+            """,
+            answers: [.empty("It is removed.")]))
+}

@@ -29,3 +29,23 @@ extension Endpoints {
         return .noContent
     }
 }
+
+extension Route {
+    static let changePassword = Route(
+        .put, "/v1/me/password", onProbation: false, .user { try await $0.changePassword($1, $2) },
+        Operation(
+            "change_my_password", .me, "Change my password",
+            "The sessions on all other devices end.",
+            takes: .json("PasswordChange"), answers: [.empty("The password is changed.")],
+            errors: [.wrongPasswordOrToken, .tooManyRequests]))
+
+    static let resetPassword = Route(
+        .post, "/v1/password-reset", .open { try await $0.resetPassword($1) },
+        Operation(
+            "reset_password", .apps, "Set a forgotten password",
+            """
+            Takes the one-time token that an admin made. A newer token, a new e-mail address or a new telephone \
+            number makes it invalid. All sessions of the user end.
+            """,
+            takes: .json("PasswordReset"), answers: [.empty("The password is set.")], errors: [.tooManyRequests]))
+}

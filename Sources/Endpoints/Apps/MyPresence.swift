@@ -84,3 +84,36 @@ struct ModeAnswer: Encodable {
         case authTime = "auth_time"
     }
 }
+
+extension Route {
+    static let changeMode = Route(
+        .put, "/v1/me/authentication-mode", onProbation: false, .user([]) { try await $0.changeMode($1, $2) },
+        Operation(
+            "change_my_authentication_mode", .me, "Change how the app guards its session",
+            """
+            Refused while activation is pending. A weaker mode or a new key needs a user that authenticated at \
+            most five minutes ago, or a proof in the request.
+            """,
+            takes: .json("ModeChange"), answers: [.json("Mode", "The changed mode.")],
+            errors: [.wrongPasswordOrToken, .activationPending, .tooManyRequests]))
+
+    static let presenceOptions = Route(
+        .post, "/v1/me/presence/options", .user([]) { try await $0.presenceOptions($1, $2) },
+        Operation(
+            "presence_options", .me, "Options of a proof of presence by a passkey",
+            """
+            The argument of `PublicKeyCredential.parseRequestOptionsFromJSON`, or of the call of your platform, \
+            for the user's passkeys. The challenge serves one `POST /v1/me/presence` of this session, for five \
+            minutes.
+            """,
+            takes: .json("Nothing", isOptional: true), answers: [.json("PasskeyOptions", "Options.")],
+            errors: [.notFound]))
+
+    static let showPresence = Route(
+        .post, "/v1/me/presence", .user([]) { try await $0.showPresence($1, $2) },
+        Operation(
+            "show_my_presence", .me, "Show that I am present",
+            "The answer to `insufficient_user_authentication`. The session goes on afterwards.",
+            takes: .json("Presence"), answers: [.json("Mode", "The changed mode.")],
+            errors: [.wrongPasswordOrToken, .activationPending, .tooManyRequests]))
+}

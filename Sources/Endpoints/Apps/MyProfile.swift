@@ -61,3 +61,27 @@ struct ProfileChange: Sendable {
             : .invalid(member: "email_verified", detail: "needs an e-mail address, of ASCII characters")
     }
 }
+
+extension Route {
+    static let profile = Route(
+        .get, "/v1/me", .user(.presence) { try await $0.profile($1, $2) },
+        Operation(
+            "my_profile", .me, "Show my profile",
+            """
+            With the scope `account` the whole profile. Without it `user_id` and what userinfo gives for the \
+            scope of the token.
+            """,
+            answers: [.json("User", "The user.")]))
+
+    static let changeProfile = Route(
+        .patch, "/v1/me", onProbation: false, .user { try await $0.changeProfile($1, $2) },
+        Operation(
+            "change_my_profile", .me, "Change my profile",
+            """
+            Absent members keep their value, null removes it. Only admins change the username. A new e-mail \
+            address or telephone number needs a user that authenticated at most five minutes ago, or a proof in \
+            the request.
+            """,
+            takes: .json("ProfileChange"), answers: [.json("User", "The changed user.")],
+            errors: [.wrongPasswordOrToken, .tooManyRequests]))
+}

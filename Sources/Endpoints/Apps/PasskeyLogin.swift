@@ -30,3 +30,17 @@ extension Endpoints {
         }
     }
 }
+
+extension Route {
+    static let passkeyLoginOptions = Route(
+        .post, "/v1/passkeys/options", .open { try await $0.passkeyLoginOptions($1) },
+        Operation(
+            "passkey_login_options", .apps, "Options of a login by a passkey",
+            """
+            The argument of `PublicKeyCredential.parseRequestOptionsFromJSON`, or of the call of your platform. \
+            The options name no user. The challenge serves one login, for five minutes. Without `passkeys.rp_id` \
+            in the configuration the answer is 404.
+            """,
+            takes: .json("Nothing", isOptional: true), answers: [.json("PasskeyOptions", "Options.")],
+            errors: [.notFound]))
+}

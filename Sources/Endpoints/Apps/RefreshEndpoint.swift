@@ -31,3 +31,16 @@ extension Endpoints {
         return try await renew(attempt, call)
     }
 }
+
+extension Route {
+    static let refreshSession = Route(
+        .post, "/v1/refresh", countsRefusals: true, .open { try await $0.refreshSession($1) },
+        Operation(
+            "refresh", .apps, "Renew the tokens",
+            """
+            A public client sends `refresh_token` in the body. A client with the `token_style` `single` sends \
+            its one token in the field `Authorization`. 429 and 5xx never mean that the user is logged out.
+            """,
+            takes: .json("Refresh", isOptional: true), parameters: ["Idempotency-Key"],
+            security: [.nothing, .bearer, .dpop], answers: [.tokens], errors: [.wrongPasswordOrToken]))
+}

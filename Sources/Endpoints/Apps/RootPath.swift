@@ -26,3 +26,14 @@ private struct RootAnswer: Encodable {
     let listener: String
     let paths: [String: String]
 }
+
+extension Route {
+    static let showRoot = Route(
+        .get, "/", on: .both, .open { try $0.showRoot($1) },
+        Operation(
+            "root", .operation, "What is here?",
+            """
+            On both listeners. A browser is led to `/account`, at the admin listener to `/console`.
+            """,
+            answers: [.json("Root", "The listener, and paths to go on."), .redirect("To the pages, for a browser.")]))
+}

@@ -42,3 +42,30 @@ extension Endpoints {
         return response
     }
 }
+
+extension Route {
+    static let verify = Route(
+        .get, "/v1/verify", isForwardAuthentication: true, .open { try await $0.verify($1) },
+        Operation(
+            "verify", .proxies, "May this request pass?",
+            """
+            Forward authentication for nginx, Caddy, Traefik and Envoy. Each check reads the store, so that an \
+            ended session is refused at once. Every method works. A proof of possession must be made for the \
+            original request. Only `server.trusted_proxies` can name that request, by `X-Forwarded-Method`, \
+            `-Proto`, `-Host` and `-Uri`, all four and each once.
+            """,
+            parameters: ["audience", "X-Forwarded-Method", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Uri"],
+            security: [.bearer, .dpop], answers: [.inline(200, "Permission")]))
+
+    static let verifyPath = Route(
+        .get, "/v1/verify/*", isForwardAuthentication: true, .open { try await $0.verify($1) },
+        Operation(
+            "verify_path", .proxies, "May this request pass? (Envoy)",
+            """
+            Envoy appends the path of the original request and uses its method, so that every method works here. \
+            A proof of possession must be made for that method, the `Host` and the path. The server accepts it \
+            from `server.trusted_proxies` alone.
+            """,
+            parameters: ["X-Forwarded-Proto.path"], security: [.bearer, .dpop],
+            answers: [.inline(200, "Permission")]))
+}

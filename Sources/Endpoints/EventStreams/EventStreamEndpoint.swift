@@ -110,3 +110,61 @@ private struct TransmitterMetadata: Encodable {
         case defaultSubjects = "default_subjects"
     }
 }
+
+extension Route {
+    /// The scopes of calls that change a stream.
+    static let streamManagers = ["ssf.manage"]
+    /// The scopes of calls that read one.
+    static let streamReaders = ["ssf.read", "ssf.manage"]
+
+    static let eventStreamMetadata = Route(
+        .get, Endpoints.eventStreamMetadataPath, .immediate { try $0.eventStreamMetadata() },
+        Operation(
+            "event_stream_metadata", .eventStreams, "Metadata of the transmitter",
+            """
+            OpenID Shared Signals Framework 1.0 section 7.1. Caches may keep it for five minutes.
+            """,
+            answers: [.cacheable("EventTransmitter", "The metadata.")]))
+
+    static let createEventStream = Route(
+        .post, Endpoints.eventStreamPath, .client(streamManagers) { try await $0.createEventStream($1, $2) },
+        Operation(
+            "create_event_stream", .eventStreams, "Make a stream of security events",
+            """
+            OpenID Shared Signals Framework 1.0 section 8.1.1. A client has one stream at most, about all users. \
+            Takes an access token that the client got for itself, with the scope `ssf.manage`.
+            """,
+            takes: .json("EventStreamWish"), answers: [.json("EventStream", "The stream.", status: 201)],
+            errors: [.eventStreamConflict]))
+
+    static let eventStream = Route(
+        .get, Endpoints.eventStreamPath, .client(streamReaders) { try await $0.eventStream($1, $2) },
+        Operation(
+            "read_event_stream", .eventStreams, "Read the stream",
+            """
+            With `stream_id` the stream, otherwise a list of one or none. Takes the scope `ssf.read` or \
+            `ssf.manage`.
+            """,
+            parameters: ["DPoP", "stream_id.optional"], answers: [.inline(200, "EventStreams")], errors: [.notFound]))
+
+    static let changeEventStream = Route(
+        .patch, Endpoints.eventStreamPath, .client(streamManagers) { try await $0.changeEventStream($1, $2) },
+        Operation(
+            "change_event_stream", .eventStreams, "Change the stream",
+            "Members that are absent stay as they are. Takes the scope `ssf.manage`.",
+            takes: .json("EventStreamWish"), answers: [.json("EventStream", "The stream.")], errors: [.notFound]))
+
+    static let replaceEventStream = Route(
+        .put, Endpoints.eventStreamPath, .client(streamManagers) { try await $0.changeEventStream($1, $2) },
+        Operation(
+            "replace_event_stream", .eventStreams, "Replace the stream",
+            "Members that are absent get their defaults. Takes the scope `ssf.manage`.",
+            takes: .json("EventStreamWish"), answers: [.json("EventStream", "The stream.")], errors: [.notFound]))
+
+    static let deleteEventStream = Route(
+        .delete, Endpoints.eventStreamPath, .client(streamManagers) { try await $0.deleteEventStream($1, $2) },
+        Operation(
+            "delete_event_stream", .eventStreams, "Delete the stream",
+            "What waits in it is deleted too. Takes the scope `ssf.manage`.",
+            parameters: ["DPoP", "stream_id"], answers: [.empty("Done.")], errors: [.notFound]))
+}

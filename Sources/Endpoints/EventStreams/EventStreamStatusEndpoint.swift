@@ -82,3 +82,51 @@ private struct PollAnswer: Encodable {
         moreAvailable = events.isMore ? true : nil
     }
 }
+
+extension Route {
+    static let eventStreamStatus = Route(
+        .get, Endpoints.eventStreamStatusPath, .client(streamReaders) { try await $0.eventStreamStatus($1, $2) },
+        Operation(
+            "read_event_stream_status", .eventStreams, "Read the status of the stream",
+            """
+            OpenID Shared Signals Framework 1.0 section 8.1.2. Takes the scope `ssf.read` or `ssf.manage`.
+            """,
+            parameters: ["DPoP", "stream_id"], answers: [.json("EventStreamStatus", "The status.")],
+            errors: [.notFound]))
+
+    static let changeEventStreamStatus = Route(
+        .post, Endpoints.eventStreamStatusPath,
+        .client(streamManagers) { try await $0.changeEventStreamStatus($1, $2) },
+        Operation(
+            "change_event_stream_status", .eventStreams, "Enable, pause or disable the stream",
+            """
+            Events of a paused stream wait, those of a disabled one are dropped. Takes the scope `ssf.manage`.
+            """,
+            takes: .json("EventStreamStatus"), answers: [.json("EventStreamStatus", "The status.")],
+            errors: [.notFound]))
+
+    static let verifyEventStream = Route(
+        .post, Endpoints.eventStreamVerificationPath,
+        .client(streamManagers) { try await $0.verifyEventStream($1, $2) },
+        Operation(
+            "verify_event_stream", .eventStreams, "Ask for a verification event",
+            """
+            OpenID Shared Signals Framework 1.0 section 8.1.4. The stream then carries an event with this \
+            `state`. Takes the scope `ssf.manage`.
+            """,
+            takes: .json("EventStreamVerification"), answers: [.empty("Done.")],
+            errors: [.notFound, .eventStreamConflict, .tooManyRequests]))
+
+    static let pollEventStream = Route(
+        .post, Endpoints.eventStreamPollPath, mayWait: true,
+        .client(streamManagers) { try await $0.pollEventStream($1, $2) },
+        Operation(
+            "poll_event_stream", .eventStreams, "Fetch security events",
+            """
+            RFC 8936. Takes acknowledgements, and answers the events that wait. If none waits, the answer waits \
+            up to 30 seconds for the first one, unless the poll has `returnImmediately` or asks for no events. \
+            Takes the scope `ssf.manage`.
+            """,
+            takes: .json("EventPoll", isOptional: true), answers: [.json("PolledEvents", "The events.")],
+            errors: [.notFound]))
+}

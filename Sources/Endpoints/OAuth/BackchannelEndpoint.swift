@@ -156,3 +156,19 @@ private struct BackchannelAnswer: Encodable {
         case loginID = "login_id"
     }
 }
+
+extension Route {
+    static let authorizeByBackchannel = Route(
+        .post, Endpoints.backchannelPath, errorFormat: .oauth, challenge: .basic,
+        .open { try await $0.authorizeByBackchannel($1) },
+        Operation(
+            "authorize_by_backchannel", .oauth, "Request a login of a user",
+            """
+            OpenID Connect Client-Initiated Backchannel Authentication (CIBA), for confidential clients with the \
+            grant `urn:openid:params:grant-type:ciba`. The user's phones find the login in their lists, and the \
+            event `login_requested` goes to webhooks. The client shows the number that `GET \
+            /v1/logins/{login_id}` has once a phone has claimed the login, and asks the token endpoint for its \
+            tokens. At most three logins wait for one user: 429 beyond.
+            """,
+            takes: .form, answers: [.inline(200, "BackchannelLogin")], errors: [.oauthForbidden]))
+}

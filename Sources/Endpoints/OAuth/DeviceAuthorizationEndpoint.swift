@@ -159,3 +159,16 @@ private struct DeviceAuthorizationAnswer: Encodable {
         case link
     }
 }
+
+extension Route {
+    static let authorizeDevice = Route(
+        .post, Endpoints.deviceAuthorizationPath, errorFormat: .oauth, challenge: .basic,
+        .open { try await $0.authorizeDevice($1) },
+        Operation(
+            "authorize_device", .oauth, "Ask for a login with a phone",
+            """
+            RFC 8628, for clients with the grant `urn:ietf:params:oauth:grant-type:device_code`. The device \
+            shows the picture, or the code for a browser, and asks the token endpoint for its tokens.
+            """,
+            takes: .form, parameters: ["DPoP"], answers: [.inline(200, "DeviceCodes")]))
+}

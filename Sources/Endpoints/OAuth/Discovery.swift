@@ -62,3 +62,35 @@ extension Endpoints {
         return response
     }
 }
+
+extension Route {
+    static let jwks = Route(
+        .get, Endpoints.jwksPath, .open { endpoints, _ in try await endpoints.jwks() },
+        Operation(
+            "jwks", .oauth, "The keys that verify access tokens",
+            """
+            RFC 7517. A new key is published a day before it signs. A verifier refuses tokens of a key that is \
+            not published any more.
+            """,
+            answers: [.cacheable("JWKSet", "Public keys.")]))
+
+    static let metadata = Route(
+        .get, Endpoints.metadataPath, .immediate { try $0.serverMetadata() },
+        Operation(
+            "metadata", .oauth, "The metadata of the server",
+            """
+            RFC 8414. If the issuer has a path, the same document is at this path followed by that of the issuer \
+            (section 3.1).
+            """,
+            answers: [.cacheable("ServerMetadata", "The metadata of the server.")]))
+
+    static let openidConfiguration = Route(
+        .get, Endpoints.openIDMetadataPath, .immediate { try $0.serverMetadata() },
+        Operation(
+            "openid_configuration", .oauth, "The metadata of the server",
+            """
+            The document of `oauth-authorization-server`, for libraries that look here. The server issues no ID \
+            tokens.
+            """,
+            answers: [.cacheable("ServerMetadata", "The metadata of the server.")]))
+}

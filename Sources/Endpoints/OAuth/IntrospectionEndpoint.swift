@@ -97,3 +97,18 @@ extension IntrospectionResponse {
         attestation = session.attestation
     }
 }
+
+extension Route {
+    static let introspect = Route(
+        .post, Endpoints.introspectionPath, errorFormat: .oauth, challenge: .basic,
+        .open { try await $0.introspect($1) },
+        Operation(
+            "introspect", .oauth, "Check a token",
+            """
+            RFC 7662, for clients that authenticate. A refresh token is `active` only for its own client, or \
+            with `refresh_token` as `token_type_hint`, because it opens no resource. `Accept: \
+            application/token-introspection+jwt` asks for a signed answer (RFC 9701), unless the request prefers \
+            JSON (RFC 9110 section 12.5.1).
+            """,
+            takes: .form, answers: [.inline(200, "Introspection")]))
+}

@@ -22,3 +22,20 @@ extension Endpoints {
         return Response(status: .ok)
     }
 }
+
+extension Route {
+    static let revoke = Route(
+        .post, Endpoints.revocationPath, errorFormat: .oauth, challenge: .basic, .open { try await $0.revoke($1) },
+        Operation(
+            "revoke", .oauth, "End a session by its token",
+            """
+            RFC 7009. Either token of a session ends it; a repeated call and an unknown token are no errors. If \
+            a public client's session is bound to a key, its access token needs a proof by that key in the field \
+            `DPoP`. Without it the answer is `invalid_grant` with the `reason` `binding_mismatch`. The refresh \
+            token needs no proof, unless the client's `token_style` is `single`, because then every API sees it. \
+            A token of the grant `client_credentials` ends alone, and only its own client, authenticated, can \
+            revoke it.
+            """,
+            takes: .form, parameters: ["DPoP"],
+            answers: [.empty("The session is over.", status: 200, headers: ["DPoP-Nonce"])]))
+}

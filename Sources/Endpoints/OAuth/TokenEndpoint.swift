@@ -135,3 +135,24 @@ extension TokenRequest {
         return id
     }
 }
+
+extension Route {
+    static let token = Route(
+        .post, Endpoints.tokenPath, errorFormat: .oauth, challenge: .basic, .open { try await $0.token($1) },
+        Operation(
+            "token", .oauth, "Get tokens",
+            """
+            The token endpoint (RFC 6749 section 3.2). `refresh_token` renews a session: it rotates the refresh \
+            token, and a retry within `rotation_interval` gets the same one again. `client_credentials` gives a \
+            client a token of its own, for an hour unless the client has an `access_token_lifetime`. \
+            `urn:ietf:params:oauth:grant-type:jwt-bearer` resumes a session by an assertion that the key of the \
+            device has signed (RFC 7523). `urn:ietf:params:oauth:grant-type:token-exchange` exchanges an \
+            identity provider's ID token for a session (RFC 8693). \
+            `urn:ietf:params:oauth:grant-type:device_code` is for a device that a phone, or a browser, lets in \
+            (RFC 8628). `urn:openid:params:grant-type:ciba` is for a backend that has requested a login of a \
+            user (OpenID Connect CIBA). `password` is for clients that have it in their `grant_types`; \
+            first-party apps call `/v1/login`. A client without the method in its `login_methods` gets \
+            `unauthorized_client` with the `reason` `login_method_not_allowed`.
+            """,
+            takes: .form, parameters: ["DPoP", "Idempotency-Key"], answers: [.tokens]))
+}

@@ -88,3 +88,32 @@ extension Endpoints {
         return response
     }
 }
+
+extension Route {
+    static let showAppLogin = Route(
+        .get, "/login/app", errorFormat: .page, .open { try await $0.showAppLogin($1) },
+        Operation(
+            "showAppLogin", .loginPage, "The page that an app opens to sign a browser in",
+            """
+            The URL of an AppLogin is `/login/app#NONCE`. A fragment is sent to no server; the page sends it as \
+            a form.
+            """,
+            answers: [.page], errors: [.uriTooLong]))
+
+    static let signInByApp = Route(
+        .post, "/login/app", errorFormat: .page, .open { try await $0.signInByApp($1) },
+        Operation(
+            "signInByApp", .loginPage, "Sign a browser in by a web nonce",
+            """
+            For the page alone: the form needs the page's token and the browser's cookies, and comes from this \
+            origin. With `token` the page asks whether to sign in to the account, and nothing has changed; its \
+            answer has the nonce as `r`. A nonce is good once. A browser with the session of another user keeps \
+            it.
+            """,
+            takes: .form,
+            answers: [
+                .page, .redirect("To `initiate_login_uri` of the client, with `iss`."),
+                .page(409, "Another form of this browser has signed it in to another account meanwhile."),
+                .page(422, "The nonce is unknown, too old or used."),
+            ]))
+}

@@ -118,3 +118,34 @@ extension Endpoints {
         )
     }
 }
+
+extension Route {
+    static let authorize = Route(
+        .get, Endpoints.authorizationPath, errorFormat: .page, .open { try await $0.authorize($1) },
+        Operation(
+            "authorize", .loginPage, "Start a login",
+            """
+            RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2. The app opens this in the system's \
+            browser. PKCE with `S256` is required. Every answer goes to the redirect URI with `state` and `iss` \
+            (RFC 9207): a `code`, or an `error`. Nothing is stored before the user has logged in.
+            """,
+            parameters: [
+                "response_type", "client_id.authorize", "redirect_uri", "code_challenge", "code_challenge_method",
+                "scope", "state", "nonce", "prompt", "max_age", "login_hint", "id_token_hint", "ui_locales",
+                "acr_values", "dpop_jkt", "resource", "request_uri",
+            ],
+            answers: [
+                .redirect("To the login page, or with the answer to the client."), .unknownRequest,
+            ]))
+
+    static let authorizeByForm = Route(
+        .post, Endpoints.authorizationPath, errorFormat: .page, .open { try await $0.authorize($1) },
+        Operation(
+            "authorizeByForm", .loginPage, "Start a login by a form",
+            "As the GET, with the parameters in a form.",
+            takes: .form,
+            answers: [
+                .redirect("To the login page, or with the answer to the client."), .unknownRequest,
+            ],
+            without: [403]))
+}

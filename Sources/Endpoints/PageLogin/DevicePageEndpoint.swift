@@ -162,3 +162,36 @@ extension DeviceCodePage.Message {
         }
     }
 }
+
+extension Route {
+    static let showDevice = Route(
+        .get, "/device", errorFormat: .page, .open { try await $0.showDevice($1) },
+        Operation(
+            "showDevice", .accountPages, "Connect a device",
+            "Asks for the code that a device without a browser shows (RFC 8628 section 3.3).",
+            parameters: ["user_code"], answers: [.page, .toLogin]))
+
+    static let reviewDevice = Route(
+        .post, "/device", errorFormat: .page, .open { try await $0.reviewDevice($1) },
+        Operation(
+            "reviewDevice", .accountPages, "See what the device asks for",
+            "Shows app, device, place and time of the request for a decision.",
+            takes: .form,
+            answers: [
+                .page, .toLogin, .page(422, "The code is not valid."),
+                .page(429, "Too many wrong codes were sent from this address."),
+            ]))
+
+    static let decideOnDevice = Route(
+        .post, "/device/decision", errorFormat: .page, .open { try await $0.decideOnDevice($1) },
+        Operation(
+            "decideOnDevice", .accountPages, "Let the device in, or not",
+            """
+            Needs a login of the last five minutes for `approve`; an older one leads to the login page and back.
+            """,
+            takes: .form,
+            answers: [
+                .page, .toLogin, .page(422, "The code is not valid."),
+                .page(429, "Too many wrong codes were sent from this address."),
+            ]))
+}

@@ -84,3 +84,25 @@ private struct AndroidAppsAnswer: Encodable {
         }
     }
 }
+
+extension Route {
+    static let appleApps = Route(
+        .get, Endpoints.appleAppsPath, .open { endpoints, _ in try await endpoints.appleApps() },
+        Operation(
+            "apple_apps", .loginPage, "The apps on Apple platforms",
+            """
+            Which apps open the `https` redirect URIs on this host (`applinks`), and use its passkeys and \
+            passwords (`webcredentials`). From `apple_app_ids` and `redirect_uris` of the clients.
+            """,
+            answers: [.cacheable("AppleApps", "The apps; empty lists without any.")]))
+
+    static let androidApps = Route(
+        .get, Endpoints.androidAppsPath, .open { endpoints, _ in try await endpoints.androidApps() },
+        Operation(
+            "android_apps", .loginPage, "The apps on Android",
+            """
+            Which apps open links to this host, and use its passkeys and passwords (Digital Asset Links). From \
+            `android_apps` of the clients.
+            """,
+            answers: [.cacheable("AndroidApps", "The apps; an empty list without any.")]))
+}

@@ -316,3 +316,49 @@ extension Call {
         return Text.isValid(cut, lengthMax: PageLogin.userAgentLengthMax + 3) ? cut : nil
     }
 }
+
+extension Route {
+    static let showLogin = Route(
+        .get, "/login", errorFormat: .page, .open { try await $0.showLogin($1) },
+        Operation(
+            "showLogin", .loginPage, "The login page",
+            """
+            Shows the page for a request of `/oauth/authorize`, for one hour. Sets the cookie \
+            `__Host-sojourn-flow`, which opens nothing.
+            """,
+            parameters: ["r"],
+            answers: [
+                .page, .redirect("To the account page that made the request, which has expired and is made anew."),
+                .unknownRequest,
+            ]))
+
+    static let logInOnPage = Route(
+        .post, "/login/password", errorFormat: .page, .open { try await $0.logInOnPage($1) },
+        Operation(
+            "logInOnPage", .loginPage, "Take the form of the page",
+            """
+            For the page alone: the form needs the page's token and the browser's cookie, and comes from this \
+            origin. With `browser_session` of the client, sets the cookie `__Host-sojourn-session`.
+            """,
+            takes: .form,
+            answers: [
+                .page, .redirect("To the client, with the answer."), .unknownRequest,
+                .page(403, "The form comes from another site, or logins are disabled."),
+                .page(422, "The name or the password is wrong."), .tooManyAttempts,
+            ]))
+
+    static let continueOnPage = Route(
+        .post, "/login/account", errorFormat: .page, .open { try await $0.continueOnPage($1) },
+        Operation(
+            "continueOnPage", .loginPage, "Go on with the account of the browser's session",
+            """
+            For the page alone, after a request with `prompt=select_account` that the session of the browser can \
+            answer: the form needs the page's token and the browser's cookie, and comes from this origin. Sets \
+            the cookie `__Host-sojourn-session` anew.
+            """,
+            takes: .form,
+            answers: [
+                .page, .redirect("To the client, with the answer."), .unknownRequest,
+                .page(403, "The form comes from another site, or logins are disabled."),
+            ]))
+}

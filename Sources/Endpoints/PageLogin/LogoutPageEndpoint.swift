@@ -172,3 +172,32 @@ extension EndReason {
     /// Whether a session with this reason ended because the phone is gone that had let it in.
     fileprivate var isOfPhone: Bool { self == .parentEnded || self == .presenceLost }
 }
+
+extension Route {
+    static let logOutBrowser = Route(
+        .get, Endpoints.logoutPath, errorFormat: .page, .open { try await $0.logOutBrowser($1) },
+        Operation(
+            "logOutBrowser", .loginPage, "Log the browser out",
+            """
+            OpenID Connect RP-Initiated Logout. Ends the session of the browser, which its cookie names, and the \
+            app's session of the hint if it began in this browser. Without a hint of the same user the page \
+            asks. A fault in the request ends the redirect and not the logout: the page says what is wrong.
+            """,
+            parameters: [
+                "id_token_hint.logout", "client_id.logout", "post_logout_redirect_uri", "state.logout",
+                "ui_locales.logout",
+            ],
+            answers: [.page, .redirect("To the client.")]))
+
+    static let logOutBrowserByForm = Route(
+        .post, Endpoints.logoutPath, errorFormat: .page, .open { try await $0.logOutBrowser($1) },
+        Operation(
+            "logOutBrowserByForm", .loginPage, "Log the browser out by a form",
+            "As the GET; also takes the page's own form.",
+            takes: .form,
+            answers: [
+                .page, .redirect("To the client, or to the GET."),
+                .page(400, "`Origin` or `Sec-Fetch-Site` stands twice."),
+            ],
+            without: [415]))
+}

@@ -89,3 +89,25 @@ extension SignedOutSession {
             device: record.session.device.shownName)
     }
 }
+
+extension Route {
+    static let showNotMe = Route(
+        .get, "/not-me", errorFormat: .page, .open { try await $0.showNotMe($1) },
+        Operation(
+            "showNotMe", .loginPage, "Was this you?",
+            """
+            The page to which `not_me_url` of the webhook leads, for a session that a phone has let in. Opening \
+            it ends nothing.
+            """,
+            parameters: ["s", "t.not-me"], answers: [.page, .page(400, "The link has no right token.")]))
+
+    static let endNotMe = Route(
+        .post, "/not-me", errorFormat: .page, .open { try await $0.endNotMe($1) },
+        Operation(
+            "endNotMe", .loginPage, "End a session that is not the user's",
+            """
+            Ends the session and what it has let in as `not_me`, and with `end_sessions` all sessions of the \
+            user. Needs the token of the link, no login.
+            """,
+            takes: .form, answers: [.page, .page(400, "The form cannot be read, or has no right token.")]))
+}

@@ -88,3 +88,20 @@ extension Endpoints {
         return try await loginPage(visit, username: nil, .signInAgain, call)
     }
 }
+
+extension Route {
+    static let takePasskeyOffer = Route(
+        .post, "/login/offer", errorFormat: .page, .open { try await $0.takePasskeyOffer($1) },
+        Operation(
+            "takePasskeyOffer", .loginPage, "Add a passkey after a login",
+            """
+            After a login by password the page offers a passkey, at most once in 30 days for each browser, if \
+            the client's users log in by passkeys and the account has none. Either button goes on to the client.
+            """,
+            takes: .form,
+            answers: [
+                .page, .redirect("To the client, with the answer."), .unknownRequest,
+                .page(403, "The form comes from another site, or logins are disabled."),
+                .page(422, "The passkey was not added, and the page offers again."),
+            ]))
+}

@@ -57,3 +57,22 @@ extension Endpoints {
 
     static let otherUserText = "Another user has logged in."
 }
+
+extension Route {
+    static let logInByPasskeyOnPage = Route(
+        .post, "/login/passkey", errorFormat: .page, .open { try await $0.logInByPasskeyOnPage($1) },
+        Operation(
+            "logInByPasskeyOnPage", .loginPage, "Take a passkey from the page",
+            """
+            For the page alone, where `login_methods` of the client has `passkey` or is absent: the form needs \
+            the page's token and the browser's cookie, and comes from this origin. The challenge is that of this \
+            page in this browser. With `browser_session` of the client, sets the cookie \
+            `__Host-sojourn-session`.
+            """,
+            takes: .form,
+            answers: [
+                .page, .redirect("To the client, with the answer."), .unknownRequest,
+                .page(403, "The form comes from another site, or logins are disabled."),
+                .page(422, "The passkey was not accepted."), .tooManyAttempts,
+            ]))
+}

@@ -223,3 +223,94 @@ extension PhonePage.State {
             }
     }
 }
+
+extension Route {
+    static let startPhoneLogin = Route(
+        .post, "/login/phone", errorFormat: .page, .open { try await $0.startPhoneLogin($1) },
+        Operation(
+            "startPhoneLogin", .loginPage, "Use the phone",
+            """
+            For the page alone, where `login_methods` of the client has `phone`: the form needs the page's token \
+            and the browser's cookie, and comes from this origin. Opens a login and leads to its page, which \
+            shows a code for three minutes.
+            """,
+            takes: .form,
+            answers: [
+                .page, .redirect("To the page of the login."), .unknownRequest,
+                .page(429, "Too many logins were asked for from this address."),
+            ]))
+
+    static let showPhonePage = Route(
+        .get, "/login/phone/{id}", errorFormat: .page, .open { try await $0.showPhonePage($1) },
+        Operation(
+            "showPhonePage", .loginPage, "The page of a login with the phone",
+            """
+            Shows a code to scan, then the number to type on the phone, then the end. Only the browser in which \
+            the login began sees it.
+            """,
+            parameters: ["id.phone", "r"],
+            answers: [
+                .page, .redirect("To the login page: the login began in another browser, or is gone."), .unknownRequest,
+            ]))
+
+    static let finishPhoneLogin = Route(
+        .post, "/login/phone/{id}/finish", errorFormat: .page, .open { try await $0.finishPhoneLogin($1) },
+        Operation(
+            "finishPhoneLogin", .loginPage, "Go on after the approval",
+            """
+            Answers the client with a code, once the phone has approved. A login by a link is finished by \
+            `/login/return` alone.
+            """,
+            takes: .form, parameters: ["id.phone"],
+            answers: [
+                .page, .redirect("To the client, with the answer, or back to the page of the login."), .unknownRequest,
+                .page(422, "A page for people."), .tooManyAttempts,
+            ]))
+
+    static let returnFromPhone = Route(
+        .get, "/login/return", errorFormat: .page, .open { try await $0.returnFromPhone($1) },
+        Operation(
+            "returnFromPhone", .loginPage, "Come back from the app",
+            """
+            Where the app leads the browser of its own device after a login by a link (`return_url` of the \
+            login). Only the browser in which the login began gets in, with the token that only the phone has \
+            got.
+            """,
+            parameters: ["l", "t.phone"],
+            answers: [
+                .page, .redirect("To the client, with the answer, or back to the page of the login."), .unknownRequest,
+                .page(403, "The login began in another browser, or is over."), .page(422, "A page for people."),
+                .tooManyAttempts,
+            ]))
+
+    static let explainPhoneLink = phoneLink("/l/{code}", "explainPhoneLink")
+    /// A picture has capitals, because they need fewer dots.
+    static let explainPhoneCode = phoneLink("/L/{code}", "explainPhoneCode")
+    static let explainInvitation = invitation("/e/{code}", "explainInvitation", "An invitation without the app")
+    static let explainInvitationInCapitals = invitation(
+        "/E/{code}", "explainInvitationInCapitals", "An invitation without the app, in capitals")
+
+    private static func phoneLink(_ pattern: String, _ id: String) -> Route {
+        Route(
+            .get, pattern, errorFormat: .page, .open { try $0.explainPhoneLink($1) },
+            Operation(
+                id, .loginPage, "A code without the app",
+                """
+                What a camera or a browser shows that has opened a code of a login: it explains, looks nothing up, \
+                and approves nothing.
+                """,
+                answers: [.page]))
+    }
+
+    private static func invitation(_ pattern: String, _ id: String, _ summary: String) -> Route {
+        Route(
+            .get, pattern, errorFormat: .page, .open { try $0.explainInvitation($1) },
+            Operation(
+                id, .loginPage, summary,
+                """
+                What a camera or a browser shows that has opened the code of an invitation: it explains, looks \
+                nothing up, and makes no account.
+                """,
+                answers: [.page]))
+    }
+}

@@ -105,3 +105,29 @@ private struct PhonePageEvent: Encodable {
     /// How the page names what it has seen.
     var text: String { "\(event).\(data)" }
 }
+
+extension Route {
+    static let phoneCode = Route(
+        .get, "/login/phone/{id}/code.svg", errorFormat: .page, .open { try await $0.phoneCode($1) },
+        Operation(
+            "phoneCode", .loginPage, "The picture of the code",
+            """
+            The QR code that is valid now: another one every ten seconds, good for twenty at most.
+            """,
+            parameters: ["id.phone"],
+            answers: [
+                .text("image/svg+xml", "The picture."), .empty("The login shows no code any more."),
+                .page(404, "The login began in another browser."),
+            ]))
+
+    static let followPhoneLogin = Route(
+        .get, "/login/phone/{id}/events", errorFormat: .page, .openStreaming { try await $0.followPhoneLogin($1) },
+        Operation(
+            "followPhoneLogin", .loginPage, "What happens to the login",
+            """
+            Server-sent events for `Accept: text/event-stream`, each with the name of a state and its data. \
+            Otherwise the state as JSON, for which the answer waits until it is another one than `seen`.
+            """,
+            parameters: ["id.phone", "wait.phone", "seen"],
+            answers: [.inline(200, "PhoneLoginEvents"), .page(404, "The login began in another browser, or is gone.")]))
+}

@@ -139,3 +139,38 @@ extension Endpoints {
         }
     }
 }
+
+extension Route {
+    static let goToProvider = Route(
+        .get, "/login/provider", errorFormat: .page, .open { try await $0.goToProvider($1) },
+        Operation(
+            "goToProvider", .loginPage, "Go to an identity provider",
+            """
+            The link of the page to a provider of `login_methods`, or to any if these are absent. Stores \
+            nothing: the browser carries the state, sealed. A request of another browser leads to the login \
+            page.
+            """,
+            parameters: ["name.provider", "r"],
+            answers: [
+                .page(200, "The request has expired: a page for people."),
+                .redirect("To the provider, or to the login page."), .unknownRequest,
+                .page(422, "The provider cannot be reached: the login page says so."),
+            ]))
+
+    static let completeProviderLogin = Route(
+        .get, Endpoints.providerCallbackPath, errorFormat: .page, .open { try await $0.completeProviderLogin($1) },
+        Operation(
+            "completeProviderLogin", .loginPage, "Come back from an identity provider",
+            """
+            The redirect URI of this server at identity providers. The answer has to come in the browser that \
+            was sent there.
+            """,
+            parameters: ["state.callback", "code.callback", "error", "iss"],
+            answers: [
+                .page(200, "The request has expired, or is one of another browser: a page for people."),
+                .redirect("To the client, with the answer."), .page(400, "The state is not one of this server."),
+                .page(403, "Logins are disabled."),
+                .page(422, "The provider did not confirm the user: the login page says so."),
+                .tooManyAttempts,
+            ]))
+}

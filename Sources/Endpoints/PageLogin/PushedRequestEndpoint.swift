@@ -45,3 +45,16 @@ private struct PushedRequestAnswer: Encodable {
         case expiresIn = "expires_in"
     }
 }
+
+extension Route {
+    static let pushRequest = Route(
+        .post, Endpoints.pushedRequestPath, errorFormat: .oauth, challenge: .basic,
+        .open { try await $0.pushRequest($1) },
+        Operation(
+            "pushAuthorizationRequest", .loginPage, "Push an authorization request",
+            """
+            RFC 9126. The client authenticates if it can. A proof in `DPoP` binds the code to its key. The name \
+            of the request is good for 90 seconds, and is spent when a login completes.
+            """,
+            takes: .form, parameters: ["DPoP"], answers: [.inline(201, "PushedRequest")]))
+}

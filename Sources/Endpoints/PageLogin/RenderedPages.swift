@@ -79,3 +79,17 @@ extension Endpoints {
         return response
     }
 }
+
+extension Route {
+    static let asset = file("/assets/{name}", "asset", on: .both)
+    static let accentStyle = file("/assets/accent/{name}", "accentStyle", on: .public)
+
+    private static func file(_ pattern: String, _ id: String, on listeners: Listeners) -> Route {
+        Route(
+            .get, pattern, on: listeners, .open { try $0.asset($1) },
+            Operation(
+                id, .loginPage, "A file of the pages",
+                "Style sheets and modules of script, which never change under their name.",
+                answers: [.inline(200, "Asset")], errors: [.notFound]))
+    }
+}

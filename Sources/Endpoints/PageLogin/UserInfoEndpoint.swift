@@ -19,3 +19,23 @@ extension Endpoints {
         return Response(.ok, "application/json", claims.userInfo)
     }
 }
+
+extension Route {
+    static let userInfo = Route(
+        .get, Endpoints.userInfoPath, .open { try await $0.userInfo($1) },
+        Operation(
+            "userInfo", .loginPage, "The claims of the user",
+            """
+            OpenID Connect Core section 5.3, for an access token with the scope `openid`: `email`, `profile` and \
+            `phone` disclose more.
+            """,
+            security: [.bearer, .dpop], answers: [.inline(200, "UserInfo"), .inline(403, "OpenIDScopeMissing")]))
+
+    static let userInfoByForm = Route(
+        .post, Endpoints.userInfoPath, .open { try await $0.userInfo($1) },
+        Operation(
+            "userInfoByForm", .loginPage, "The claims of the user, by a form",
+            "As the GET; the token may stand in the form (RFC 6750 section 2.2).",
+            takes: .optionalForm, security: [.bearer, .dpop],
+            answers: [.inline(200, "UserInfo"), .inline(403, "OpenIDScopeMissing")]))
+}

@@ -42,3 +42,17 @@ private struct AppLoginAnswer: Encodable {
         case expiresIn = "expires_in"
     }
 }
+
+extension Route {
+    static let logInInApp = Route(
+        .post, "/v1/me/app-login", onProbation: false, .user(.account) { try await $0.logInInApp($1, $2) },
+        Operation(
+            "log_in_in_app", .logins, "Open a web session for the app",
+            """
+            In two calls: `client_id` opens the login, and `login_id` with a second factor answers the nonce. A \
+            second factor is always needed. The nonce goes to the token endpoint as `device_code`, once.
+            """,
+            takes: .json("AppLogin"), parameters: ["Idempotency-Key"],
+            answers: [.json("AppLoginAnswer", "The login, and the nonce once it is approved.")],
+            errors: [.loginForbidden, .notFound, .loginConflict, .tooManyRequests]))
+}

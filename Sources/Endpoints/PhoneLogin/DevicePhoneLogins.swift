@@ -62,3 +62,14 @@ struct DevicePhoneLoginAnswer: Encodable {
         case version
     }
 }
+
+extension Route {
+    static let showDeviceLogin = Route(
+        .get, "/v1/logins/{login_id}", mayWait: true, .open { try await $0.showDeviceLogin($1) },
+        Operation(
+            "show_device_login", .logins, "Show a login to its device",
+            """
+            Takes the `device_code` as the bearer token. With `wait` the call waits for a change.
+            """,
+            parameters: ["wait", "version"], security: [.bearer], answers: [.json("DeviceLogin", "The login.")]))
+}

@@ -109,3 +109,62 @@ private struct EnrolmentAnswer: Encodable {
         case enrolmentToken = "enrolment_token"
     }
 }
+
+extension Route {
+    static let claimInvitation = Route(
+        .post, "/v1/enrolments", .open { try await $0.claimInvitation($1) },
+        Operation(
+            "claim_invitation", .logins, "Claim an invitation",
+            """
+            A phone without an account brings what it has scanned, followed or got as a message. \
+            `enrolment_token` is the bearer token of the further calls. A second phone that brings the code ends \
+            the invitation for both.
+            """,
+            takes: .json("InvitationClaim"), parameters: ["Idempotency-Key"],
+            answers: [.json("ClaimedInvitation", "The enrolment, and its token.")],
+            errors: [.notFound, .loginConflict, .tooManyRequests]))
+
+    static let showEnrolment = Route(
+        .get, "/v1/enrolments/{login_id}", mayWait: true, .open { try await $0.showEnrolment($1) },
+        Operation(
+            "show_enrolment", .logins, "Show an enrolment",
+            "With `wait` the call waits for a change.",
+            parameters: ["wait", "version"], security: [.enrolment],
+            answers: [.json("PhoneLogin", "The enrolment.")]))
+
+    static let startEnrolment = Route(
+        .post, "/v1/enrolments/{login_id}/start", .open { try await $0.startEnrolment($1) },
+        Operation(
+            "start_enrolment", .logins, "Start the user's part of an enrolment",
+            "After a claim with `manual_start`.",
+            takes: .json("Nothing", isOptional: true), parameters: ["Idempotency-Key"], security: [.enrolment],
+            answers: [.json("PhoneLogin", "The enrolment.")], errors: [.loginConflict]))
+
+    static let confirmEnrolment = Route(
+        .post, "/v1/enrolments/{login_id}/confirm", .open { try await $0.confirmEnrolment($1) },
+        Operation(
+            "confirm_enrolment", .logins, "Agree to the account",
+            "The second factor follows.",
+            takes: .json("Nothing", isOptional: true), parameters: ["Idempotency-Key"], security: [.enrolment],
+            answers: [.json("PhoneLogin", "The enrolment.")], errors: [.loginConflict]))
+
+    static let completeEnrolment = Route(
+        .post, "/v1/enrolments/{login_id}/second-factor", .open { try await $0.completeEnrolment($1) },
+        Operation(
+            "complete_enrolment", .logins, "Complete an enrolment",
+            """
+            Makes the account, unless the invitation is for a present one, and starts the session of the phone, \
+            in one transaction. A repeated request with the same `Idempotency-Key` gets the tokens again for ten \
+            minutes.
+            """,
+            takes: .json("EnrolmentFactor"), parameters: ["DPoP", "Idempotency-Key"], security: [.enrolment],
+            answers: [.tokens], errors: [.loginForbidden, .notFound, .loginConflict, .tooManyRequests]))
+
+    static let stopEnrolment = Route(
+        .post, "/v1/enrolments/{login_id}/stop", .open { try await $0.stopEnrolment($1) },
+        Operation(
+            "stop_enrolment", .logins, "Refuse an enrolment",
+            "The invitation is used up.",
+            takes: .json("Nothing", isOptional: true), parameters: ["Idempotency-Key"], security: [.enrolment],
+            answers: [.json("PhoneLogin", "The enrolment.")], errors: [.loginConflict]))
+}

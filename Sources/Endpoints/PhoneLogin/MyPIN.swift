@@ -72,3 +72,38 @@ struct PINAnswer: Encodable {
         case locked
     }
 }
+
+extension Route {
+    static let showPIN = Route(
+        .get, "/v1/me/pin", onProbation: false, .user { try await $0.showPIN($1, $2) },
+        Operation(
+            "show_my_pin", .logins, "Show the PIN of this session",
+            "When it was set, and how many wrong ones are left. 404 without a PIN.",
+            answers: [.json("PIN", "The PIN.")], errors: [.notFound]))
+
+    static let setPIN = Route(
+        .put, "/v1/me/pin", onProbation: false, .user(.account) { try await $0.setPIN($1, $2) },
+        Operation(
+            "set_my_pin", .logins, "Set the PIN of this session",
+            """
+            Takes a proof of presence or the old PIN. A proof also opens a locked PIN. Wrong old PINs count with \
+            those of logins: the third one in a row locks the PIN.
+            """,
+            takes: .json("PINChange"), answers: [.json("PIN", "The PIN.")],
+            errors: [.wrongPasswordOrToken, .pinForbidden, .loginConflict, .preconditionFailed, .tooManyRequests]))
+
+    static let removePIN = Route(
+        .delete, "/v1/me/pin", onProbation: false, .user { try await $0.removePIN($1, $2) },
+        Operation(
+            "remove_my_pin", .logins, "Remove the PIN of this session",
+            "A repeated call is no error.",
+            answers: [.empty("There is no PIN.")]))
+
+    static let removePINOfSession = Route(
+        .delete, "/admin/v1/sessions/{session_id}/pin", on: .admin,
+        .admin(.support) { try await $0.removePINOfSession($1) },
+        Operation(
+            "remove_pin_of_session", .sessions, "Remove the PIN of a session",
+            "The session goes on. A repeated call is no error.",
+            answers: [.empty("There is no PIN.")]))
+}

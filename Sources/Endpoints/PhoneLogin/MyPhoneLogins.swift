@@ -182,3 +182,94 @@ private struct LivingPhoneLoginsAnswer: Encodable {
 private struct PingAnswer: Encodable {
     let kept: Int
 }
+
+extension Route {
+    static let claimLogin = Route(
+        .post, "/v1/me/logins", .user(.account) { try await $0.claimLogin($1, $2) },
+        Operation(
+            "claim_login", .logins, "Claim a login",
+            """
+            The phone brings what it has scanned, followed or got as a message. A second phone that does so ends \
+            the login for both.
+            """,
+            takes: .json("LoginClaim"), parameters: ["Idempotency-Key"],
+            answers: [.json("PhoneLogin", "The login.")],
+            errors: [.loginForbidden, .notFound, .loginConflict, .tooManyRequests]))
+
+    static let listMyLogins = Route(
+        .get, "/v1/me/logins", mayWait: true, .user(.account) { try await $0.listMyLogins($1, $2) },
+        Operation(
+            "list_my_logins", .logins, "List my logins",
+            """
+            Those that are not over, and with `history=true` all of the last 30 days, newest first. With `wait` \
+            the call waits for a change.
+            """,
+            parameters: ["wait", "version", "history", "cursor", "limit"],
+            answers: [.json("MyLogins", "The logins.")]))
+
+    static let showMyLogin = Route(
+        .get, "/v1/me/logins/{login_id}", mayWait: true, .user(.account) { try await $0.showMyLogin($1, $2) },
+        Operation(
+            "show_my_login", .logins, "Show a login",
+            """
+            One that the phone has claimed, or one of its user. With `wait` the call waits for a change.
+            """,
+            parameters: ["wait", "version"], answers: [.json("PhoneLogin", "The login.")]))
+
+    static let startLogin = Route(
+        .post, "/v1/me/logins/{login_id}/start", .user(.account) { try await $0.startLogin($1, $2) },
+        Operation(
+            "start_login", .logins, "Start the user's part",
+            """
+            After `manual_start`: the app is ready for the user, and the other device shows the number.
+            """,
+            takes: .json("Nothing", isOptional: true), parameters: ["Idempotency-Key"],
+            answers: [.json("PhoneLogin", "The login.")],
+            errors: [.loginForbidden, .loginConflict, .tooManyRequests]))
+
+    static let confirmLogin = Route(
+        .post, "/v1/me/logins/{login_id}/confirm", .user(.account) { try await $0.confirmLogin($1, $2) },
+        Operation(
+            "confirm_login", .logins, "Agree to log in there",
+            "With the account of this session. A wrong number ends the login.",
+            takes: .json("LoginConfirmation", isOptional: true), parameters: ["Idempotency-Key"],
+            answers: [.json("PhoneLogin", "The login.")],
+            errors: [.loginForbidden, .loginConflict, .tooManyRequests]))
+
+    static let proveLoginFactor = Route(
+        .post, "/v1/me/logins/{login_id}/second-factor", .user(.account) { try await $0.proveLoginFactor($1, $2) },
+        Operation(
+            "prove_login_factor", .logins, "Give the second factor of a login",
+            """
+            The third wrong one ends the login. Wrong PINs count for the PIN alone: the third one in a row, at \
+            all logins together, locks it, and the login takes another factor.
+            """,
+            takes: .json("LoginFactor"), parameters: ["Idempotency-Key"],
+            answers: [.json("PhoneLogin", "The login.")],
+            errors: [.loginForbidden, .loginConflict, .tooManyRequests]))
+
+    static let stopLogin = Route(
+        .post, "/v1/me/logins/{login_id}/stop", .user(.account) { try await $0.stopLogin($1, $2) },
+        Operation(
+            "stop_login", .logins, "Refuse a login, or end its session",
+            "Repeated on a login that is over: 409.",
+            takes: .json("LoginStop", isOptional: true), parameters: ["Idempotency-Key"],
+            answers: [.json("PhoneLogin", "The login.")],
+            errors: [.loginForbidden, .loginConflict, .tooManyRequests]))
+
+    static let adoptLogin = Route(
+        .post, "/v1/me/logins/{login_id}/adopt", .user(.account) { try await $0.adoptLogin($1, $2) },
+        Operation(
+            "adopt_login", .logins, "Take a login over to this phone",
+            "Takes a second factor, which is no PIN. The session then depends on this phone.",
+            takes: .json("LoginAdoption"), parameters: ["Idempotency-Key"],
+            answers: [.json("PhoneLogin", "The login.")],
+            errors: [.loginForbidden, .loginConflict, .tooManyRequests]))
+
+    static let pingLogins = Route(
+        .post, "/v1/me/logins/ping", .user(.account) { try await $0.pingLogins($1, $2) },
+        Operation(
+            "ping_logins", .logins, "Say that the phone is there",
+            "Keeps the sessions with the bond `ping` that this phone has let in.",
+            takes: .json("Nothing", isOptional: true), answers: [.json("LoginPing", "How many are kept.")]))
+}

@@ -69,11 +69,7 @@ public struct IssuerPath: Hashable, Sendable {
 
     var metadataRoutes: [Route] {
         guard !text.isEmpty else { return [] }
-        return [
-            Route(.get, Endpoints.metadataPath + text, .immediate { try $0.serverMetadata() }),
-            Route(.get, Endpoints.openIDMetadataPath + text, .immediate { try $0.serverMetadata() }),
-            Route(.get, Endpoints.eventStreamMetadataPath + text, .immediate { try $0.eventStreamMetadata() }),
-        ]
+        return [Route.metadata, .openidConfiguration, .eventStreamMetadata].map { Route($0, at: $0.pattern + text) }
     }
 }
 

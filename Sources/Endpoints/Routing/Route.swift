@@ -82,11 +82,20 @@ final class Route: Sendable {
     let unprovenActor: String
     /// The name in metrics and log: `POST /oauth/token`.
     let name: String
+    private let makeOperation: @Sendable () -> Operation
 
+    /// What the API document says of it, made anew, so that a start makes nothing of it.
+    var operation: Operation { makeOperation() }
+
+    /// - Parameters:
+    ///   - mayWait: whether its answer may wait for an event, for a handler that can do without.
+    ///   - onProbation: whether a session that a phone has let in a short time ago may do this.
+    ///   - countsRefusals: whether refusals count against the address. Those of the public calls of OAuth do always.
     init(
         _ method: Method, _ pattern: String, on listeners: Listeners = .public, errorFormat: ErrorFormat = .problem,
-        challenge: Challenge = .bearer, mayWait: Bool = false, onProbation: Bool = true,
-        _ handler: Handler
+        challenge: Challenge = .bearer, mayWait: Bool = false, onProbation: Bool = true, countsRefusals: Bool = false,
+        isForwardAuthentication: Bool = false, _ handler: Handler,
+        _ operation: @autoclosure @escaping @Sendable () -> Operation
     ) {
         self.method = method
         self.pattern = pattern
@@ -95,7 +104,8 @@ final class Route: Sendable {
         self.challenge = challenge
         self.handler = handler
         isBarredOnProbation = !onProbation
-        isForwardAuthentication = pattern.hasPrefix("/v1/verify")
+        self.isForwardAuthentication = isForwardAuthentication
+        makeOperation = operation
         switch handler {
         case .streaming, .openStreaming: isStreaming = true
         case .immediate, .open, .user, .owner, .client, .admin: isStreaming = mayWait
@@ -105,8 +115,15 @@ final class Route: Sendable {
         case .immediate, .open, .user, .owner, .openStreaming: unprovenActor = Origin.userActor
         }
         isRepresentation = method == .get && !isForwardAuthentication && !isStreaming
-        countsRefusals =
-            listeners == .public && (errorFormat == .oauth || ["/v1/refresh", "/v1/logout"].contains(pattern))
+        self.countsRefusals = countsRefusals || (listeners == .public && errorFormat == .oauth)
         name = "\(method.rawValue) \(pattern)"
+    }
+
+    /// A row that is what another one is, at another path.
+    convenience init(_ row: Route, at pattern: String) {
+        self.init(
+            row.method, pattern, on: row.listeners, errorFormat: row.errorFormat, challenge: row.challenge,
+            mayWait: row.isStreaming, onProbation: !row.isBarredOnProbation, countsRefusals: row.countsRefusals,
+            isForwardAuthentication: row.isForwardAuthentication, row.handler, row.operation)
     }
 }

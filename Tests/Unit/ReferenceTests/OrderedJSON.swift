@@ -26,6 +26,32 @@ enum OrderedJSON {
     /// A text or a word.
     var scalar: String? { if case .word(let word) = self { word } else { string } }
 
+    /// The text of a file: two blanks for each level, and a line for each member.
+    func text() throws -> String { try written("") + "\n" }
+
+    private func written(_ indent: String) throws -> String {
+        let inner = indent + "  "
+        switch self {
+        case .object(let members):
+            let lines = try members.map { try "\(inner)\(Self.quoted($0.name)): \($0.value.written(inner))" }
+            return Self.list(lines, "{", "}", indent)
+        case .array(let elements):
+            return Self.list(try elements.map { try inner + $0.written(inner) }, "[", "]", indent)
+        case .string(let text): return try Self.quoted(text)
+        case .word(let word): return word
+        }
+    }
+
+    private static func list(_ lines: [String], _ start: String, _ end: String, _ indent: String) -> String {
+        lines.isEmpty ? start + end : "\(start)\n\(lines.joined(separator: ",\n"))\n\(indent)\(end)"
+    }
+
+    private static func quoted(_ text: String) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return String(decoding: try encoder.encode(text), as: UTF8.self)
+    }
+
     private struct Malformed: Error {}
 
     private static func value(_ rest: inout ArraySlice<UInt8>) throws -> OrderedJSON {

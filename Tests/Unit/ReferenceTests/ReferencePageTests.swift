@@ -3,6 +3,8 @@ import Repository
 import Telemetry
 import Testing
 
+@testable import Endpoints
+
 /// The reference pages of the manual say what the tables in the code say. Each page is made in memory and compared with its
 /// file; with `SOJOURN_WRITE_REFERENCE=1` in the environment the files are written instead.
 @Suite("Reference pages")
@@ -15,8 +17,17 @@ struct ReferencePageTests {
         try Self.compare("CommandLine", CommandLinePage.text())
     }
 
-    @Test("the page of the API") func calls() throws {
-        try Self.compare("API", APIPage.text())
+    @Test("the document of the API") func document() throws {
+        try Self.compare(file: APIDocumentFile.path, APIDocumentFile.made().text())
+    }
+
+    @Test("the pages of the API, one for each tag") func calls() throws {
+        let pages = try APIPages.all()
+        #expect(pages.count == Route.Tag.allCases.count + 3)
+        for page in pages { try Self.compare(page.name, page.text) }
+        let folder = Repository.path("Sources/sojourn/Sojourn.docc/Reference/API")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder).map { "API/\($0)" }
+        #expect(Set(files) == Set(pages.map { "\($0.name).md" }.filter { $0.hasPrefix("API/") }))
     }
 
     @Test("the page of the metrics") func metrics() throws {
@@ -36,11 +47,6 @@ struct ReferencePageTests {
         }
     }
 
-    @Test("the description of each call for admins names its scope") func scopesAreNamed() throws {
-        let calls = try APIPage.callsWithoutScope()
-        #expect(calls == [])
-    }
-
     /// The names of metrics in the sources of the server.
     private static func metricNames() throws -> Set<String> {
         let folder = Repository.path("Sources")
@@ -54,12 +60,15 @@ struct ReferencePageTests {
     }
 
     private static func compare(_ name: String, _ text: String) throws {
-        let path = "Sources/sojourn/Sojourn.docc/Reference/\(name).md"
+        try compare(file: "Sources/sojourn/Sojourn.docc/Reference/\(name).md", text)
+    }
+
+    private static func compare(file path: String, _ text: String) throws {
         let file = Repository.path(path)
         if ProcessInfo.processInfo.environment["SOJOURN_WRITE_REFERENCE"] == "1" {
             try FileManager.default.createDirectory(
-                atPath: Repository.path("Sources/sojourn/Sojourn.docc/Reference"), withIntermediateDirectories: true)
-            try Data(text.utf8).write(to: URL(filePath: file))
+                at: URL(filePath: file).deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: URL(filePath: file), options: .atomic)
             return
         }
         let found = FileManager.default.contents(atPath: file).map { String(decoding: $0, as: UTF8.self) } ?? ""

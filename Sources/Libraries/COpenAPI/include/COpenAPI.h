@@ -1,6 +1,14 @@
 #pragma once
-/* config/openapi.json at build time. */
+/* The files of config/openapi at build time. */
 #include <stddef.h>
 
-const unsigned char *COpenAPI_document(void);
-size_t COpenAPI_length(void);
+typedef struct {
+    const unsigned char *bytes;
+    size_t length;
+} COpenAPIFile;
+
+COpenAPIFile COpenAPI_document(void);
+COpenAPIFile COpenAPI_schemas(void);
+COpenAPIFile COpenAPI_parameters(void);
+COpenAPIFile COpenAPI_answers(void);
+COpenAPIFile COpenAPI_bodies(void);

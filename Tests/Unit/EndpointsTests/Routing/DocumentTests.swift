@@ -243,7 +243,6 @@ extension EndpointsFixture {
 /// Looking into JSON, where what is not there is null.
 extension JSONValue {
     fileprivate subscript(_ name: String) -> JSONValue { members[name] ?? .null }
-    fileprivate var members: [String: JSONValue] { if case .object(let members) = self { members } else { [:] } }
 
     /// Whether this schema of an object allows an object with those members, as far as only that counts.
     fileprivate func allows(members names: Set<String>) -> Bool {

@@ -2,50 +2,36 @@ import Sessions
 
 @testable import Endpoints
 
-/// The page of the API: what `config/openapi.json` says of every call, with the scopes of the table of routes.
-struct APIPage {
+/// The pages of the API: an index, a page for each tag, the errors and the schemas. They say what the document says of every call,
+/// with the scopes of the table of routes.
+struct APIPages {
+    struct Page {
+        /// The path in the folder of references, without its ending.
+        let name: String
+        let text: String
+    }
+
     /// A path with a method.
     private struct Call {
         let name: String
         let operation: OrderedJSON
         let route: Route
-        var tag: String { operation["tags"]?.elements.first?.string ?? "" }
 
-        /// The scopes of the admin keys that may make it; empty: it takes none.
-        var scopes: [AdminKey.Scope] {
-            switch route.handler {
-            case .admin(let scope, let other, _): [scope, other].compactMap(\.self)
-            case .streaming(let scope, _): [scope]
-            default: []
-            }
-        }
-
-        /// The end of the description of a call for admins.
-        var scopeSentence: String? {
-            guard !scopes.isEmpty else { return nil }
-            return "Takes an admin key with the scope \(scopes.map { "`\($0.rawValue)`" }.joined(separator: " or "))."
+        /// The statuses that its row names itself.
+        var ownStatuses: Set<String> {
+            let (answers, errors) = (route.operation.answers, route.operation.errors)
+            return Set((answers.map(\.status) + errors.map(\.status)).map { "\($0)" })
         }
     }
+
+    private static let source = "the rows of the routes and the files of `config/openapi`"
 
     private let document: OrderedJSON
     private let calls: [Call]
     /// The statuses that every call can answer with.
     private let commonStatuses: [String]
-    private var page: Markdown
 
-    static func text() throws -> String {
-        var page = APIPage(try OrderedJSON(file: "config/openapi.json"))
-        return page.text()
-    }
-
-    /// The calls for admins without the scope that they take in their descriptions.
-    static func callsWithoutScope() throws -> [String] {
-        APIPage(try OrderedJSON(file: "config/openapi.json")).calls
-            .filter { call in
-                call.scopeSentence.map { paragraphs(call.operation).last?.hasSuffix($0) != true } ?? false
-            }
-            .map(\.name)
-    }
+    static func all() throws -> [Page] { APIPages(try APIDocumentFile.made()).all() }
 
     private init(_ document: OrderedJSON) {
         self.document = document
@@ -58,56 +44,90 @@ struct APIPage {
         }
         let statuses = calls.map { $0.operation["responses"]?.members.map(\.name) ?? [] }
         commonStatuses = (statuses.first ?? []).filter { status in statuses.allSatisfy { $0.contains(status) } }
-        page = Markdown(
-            title: "API", abstract: "Every call, with its parameters, members and answers.",
-            source: "`config/openapi.json`, which a server gives at `GET /openapi.json`")
     }
 
-    private mutating func text() -> String {
+    private func all() -> [Page] {
+        let components = document["components"]
+        var errors = Markdown(title: "API: errors", abstract: "The answers that calls share.", source: Self.source)
+        for (name, response) in components?["responses"]?.members ?? [] { describe(response, name, in: &errors) }
+        var schemas = Markdown(
+            title: "API: schemas", abstract: "The values in answers, and in bodies.", source: Self.source)
+        for (name, schema) in components?["schemas"]?.members ?? [] where answers.contains(name) {
+            describe(schema: schema, name, in: &schemas)
+        }
+        return [Page(name: "API", text: index())]
+            + Route.Tag.allCases.map { Page(name: "API/\(Self.file($0))", text: page(of: $0)) } + [
+                Page(name: "API/API-Errors", text: errors.text), Page(name: "API/API-Schemas", text: schemas.text),
+            ]
+    }
+
+    /// The name of a tag's page: `API-LoginPage`.
+    private static func file(_ tag: Route.Tag) -> String {
+        "API-" + tag.rawValue.split(separator: " ").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+
+    private func description(_ tag: Route.Tag) -> String {
+        (document["tags"]?.elements ?? []).first { $0["name"]?.string == tag.rawValue }?["description"]?.string ?? ""
+    }
+
+    private func calls(of tag: Route.Tag) -> [Call] { calls.filter { $0.route.operation.tag == tag } }
+
+    private func index() -> String {
+        var page = Markdown(
+            title: "API", abstract: "Every call, on one page for each group of calls.",
+            source: Self.source + ", as `config/openapi.json`, of which a server gives its part at `GET /openapi.json`")
         for paragraph in Self.paragraphs(document["info"]) { page.paragraph(paragraph) }
         page.paragraph(
-            "Every call can also answer \(Markdown.codes(commonStatuses)), which the tables below leave out.")
+            "Every call can also answer \(Markdown.codes(commonStatuses)). The tables of the calls leave these out.")
         page.heading(2, "Credentials")
         page.table(
             ["Name", "What it is"],
             (document["components"]?["securitySchemes"]?.members ?? []).map { name, scheme in
                 [Markdown.code(name), scheme["description"]?.string ?? ""]
             })
-        listener("Public listener", .public)
-        listener("Admin listener", .admin)
-        page.heading(2, "Errors")
-        for (name, response) in document["components"]?["responses"]?.members ?? [] { error(name, response) }
-        page.heading(2, "Schemas")
-        for (name, schema) in document["components"]?["schemas"]?.members ?? [] where answers.contains(name) {
-            describe(schema, name)
+        for tag in Route.Tag.allCases {
+            page.heading(2, tag.rawValue)
+            page.paragraph(description(tag))
+            page.table(
+                ["Call", "What it does"],
+                calls(of: tag).map { call in
+                    let link = "[\(call.name)](API/\(Self.file(tag)).md#\(Self.anchor(call.name)))"
+                    return [link, call.operation["summary"]?.string ?? ""]
+                })
+        }
+        page.heading(2, "Errors and schemas")
+        page.list(["[Errors](API/API-Errors.md)", "[Schemas](API/API-Schemas.md)"])
+        return page.text
+    }
+
+    /// The anchor of a heading.
+    private static func anchor(_ heading: String) -> String {
+        heading.lowercased().filter { $0.isLetter || $0.isNumber || " -_".contains($0) }.replacing(" ", with: "-")
+    }
+
+    private func page(of tag: Route.Tag) -> String {
+        var page = Markdown(title: "API: \(tag.rawValue)", abstract: description(tag), source: Self.source)
+        // Those of both listeners stand with the public ones.
+        for (title, isAdmin) in [("Public listener", false), ("Admin listener", true)] {
+            let members = calls(of: tag).filter { ($0.route.listeners == .admin) == isAdmin }
+            if members.isEmpty { continue }
+            page.heading(2, title)
+            for call in members { describe(call, in: &page) }
         }
         return page.text
     }
 }
 
 // Calls.
-extension APIPage {
-    /// The calls of one listener; those of both stand with the public one.
-    private mutating func listener(_ title: String, _ place: Route.Listeners) {
-        page.heading(2, title)
-        let own = calls.filter { ($0.route.listeners == .admin) == (place == .admin) }
-        for tag in document["tags"]?.elements ?? [] {
-            let members = own.filter { $0.tag == tag["name"]?.string }
-            guard let name = tag["name"]?.string, !members.isEmpty else { continue }
-            page.heading(3, name)
-            page.paragraph(tag["description"]?.string ?? "")
-            for call in members { describe(call) }
-        }
-    }
-
-    private mutating func describe(_ call: Call) {
-        page.heading(4, call.name)
+extension APIPages {
+    private func describe(_ call: Call, in page: inout Markdown) {
+        page.heading(3, call.name)
         let summary = call.operation["summary"]?.string ?? ""
         let title = summary + (summary.last.map { "?)".contains($0) } == true ? "" : ".")
         let paragraphs = Self.paragraphs(call.operation)
         var text = ([title] + paragraphs.prefix(1)).joined(separator: " ")
         // The line below says which admin keys the call takes.
-        if let sentence = call.scopeSentence, text.hasSuffix(sentence) { text.removeLast(sentence.count) }
+        if let sentence = call.route.scopeSentence, text.hasSuffix(sentence) { text.removeLast(sentence.count) }
         page.paragraph(text)
         for paragraph in paragraphs.dropFirst() { page.paragraph(paragraph) }
         page.paragraph("Credentials: \(credentials(call)).")
@@ -117,8 +137,8 @@ extension APIPage {
 
     /// Which credentials a call takes.
     private func credentials(_ call: Call) -> String {
-        if !call.scopes.isEmpty {
-            let scopes = call.scopes.map { "`\($0.rawValue)`" }.joined(separator: " or ")
+        if !call.route.scopes.isEmpty {
+            let scopes = call.route.scopes.map { "`\($0.rawValue)`" }.joined(separator: " or ")
             return "`admin_key` with the scope \(scopes) or a wider one, or the admin socket"
         }
         let choices = call.operation["security"]?.elements.map { $0.members.map(\.name) } ?? []
@@ -151,8 +171,8 @@ extension APIPage {
     }
 
     private func responses(_ call: Call) -> [[String]] {
-        (call.operation["responses"]?.members ?? []).filter { !commonStatuses.contains($0.name) }.map {
-            status, response in
+        let left = Set(commonStatuses).subtracting(call.ownStatuses)
+        return (call.operation["responses"]?.members ?? []).filter { !left.contains($0.name) }.map { status, response in
             guard let reference = Self.referenced(response) else {
                 let schemas = (response["content"]?.members ?? []).map { type, content in
                     Self.referenced(content["schema"] ?? .object([])).map { Self.link($0, "schema") }
@@ -164,14 +184,15 @@ extension APIPage {
             let codes = Self.codes(resolved(response))
             return [
                 Markdown.code(status), Self.link(reference, "answer"),
-                codes.count > 8 ? "[\(codes.count) codes](#\(reference.lowercased())-answer)" : Markdown.codes(codes),
+                codes.count > 8
+                    ? "[\(codes.count) codes](API-Errors.md#\(reference.lowercased())-answer)" : Markdown.codes(codes),
             ]
         }
     }
 }
 
 // Components.
-extension APIPage {
+extension APIPages {
     /// The schemas that answers name, and that others name; those of requests stand with their calls.
     private var answers: Set<String> {
         let schemas = document["components"]?["schemas"]
@@ -189,15 +210,15 @@ extension APIPage {
         return names
     }
 
-    private mutating func error(_ name: String, _ response: OrderedJSON) {
+    private func describe(_ response: OrderedJSON, _ name: String, in page: inout Markdown) {
         let schema = response["content"]?.members.first?.value["schema"].flatMap(Self.referenced)
-        page.heading(3, "\(name) answer")
+        page.heading(2, "\(name) answer")
         page.paragraph(Self.sentence(response) + (schema.map { " Content: \(Self.link($0, "schema"))." } ?? ""))
         page.table(["Codes"], [[Markdown.codes(Self.codes(response))]])
     }
 
-    private mutating func describe(_ schema: OrderedJSON, _ name: String) {
-        page.heading(3, "\(name) schema")
+    private func describe(schema: OrderedJSON, _ name: String, in page: inout Markdown) {
+        page.heading(2, "\(name) schema")
         page.paragraph(schema["description"]?.string ?? "")
         if schema["enum"] != nil { page.table(["Values"], [[form(schema, isRequired: false)]]) }
         page.table(["Member", "Value", "Meaning"], members(of: schema))
@@ -262,7 +283,9 @@ extension APIPage {
         reference.contains("/schemas/") ? reference.split(separator: "/").last.map(String.init) : nil
     }
 
-    private static func link(_ name: String, _ kind: String) -> String { "[\(name)](#\(name.lowercased())-\(kind))" }
+    private static func link(_ name: String, _ kind: String) -> String {
+        "[\(name)](API-\(kind == "answer" ? "Errors" : "Schemas").md#\(name.lowercased())-\(kind))"
+    }
 
     private static func paragraphs(_ value: OrderedJSON?) -> [String] {
         (value?["description"]?.string ?? "").split(separator: "\n\n").map(String.init)
