@@ -112,6 +112,17 @@ struct TidyTests {
         #expect(Set(sent) == read)
     }
 
+    @Test("the initializer of a route names no path: what is true of one call alone is said by its row")
+    func onlyRowsNamePaths() throws {
+        let path = Repository.root.appending(path: "Sources/Endpoints/Routing/Route.swift").path
+        let source = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
+        let paths = source.split(separator: "\n").filter {
+            !$0.contains("///") && $0.contains(#/"\/[a-zA-Z.]|hasPrefix/#)
+        }
+        #expect(source.contains("countsRefusals"))
+        #expect(paths == [])
+    }
+
     @Test func theTopLevel_holdsNothingElse() throws {
         let allowed: Set = [
             "Package.swift", "Sources", "Tests", "migrations", "config", "docker", "README.md", "LICENSE", ".ci",

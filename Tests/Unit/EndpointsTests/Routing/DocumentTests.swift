@@ -30,6 +30,34 @@ import Testing
         #expect(Self.calls(try Self.document()) == Set(Route.all.map(APIDocument.name)))
     }
 
+    @Test("no two calls have one id, each part in `config/openapi` is used, and each shared error has its answer")
+    func everyPartIsUsed() throws {
+        let parts = try APIDocument.Parts()
+        let operations = Route.all.map(\.operation)
+        #expect(Set(operations.map(\.id)).count == operations.count)
+        #expect(Set(Route.Refusal.allCases.map(\.rawValue)) == Set(parts.answers.keys))
+        let bodies = operations.filter { operation in
+            switch operation.takes {
+            case .inlineJSON, .form, .optionalForm: true
+            case .json, nil: false
+            }
+        }
+        #expect(Set(bodies.map(\.id)) == Set(parts.bodies.keys))
+        let answers = operations.flatMap(\.answers).compactMap { answer in
+            if case .inline(let name) = answer.content { name } else { nil }
+        }
+        #expect(Set(answers) == Set(parts.inlineAnswers.keys))
+        let segments = Route.all.flatMap { $0.pattern.split(separator: "/") }.filter { $0.hasPrefix("{") }
+        let parameters = operations.flatMap(\.parameters) + segments.map { String($0.dropFirst().dropLast()) }
+        #expect(Set(parts.ownParameters.keys).subtracting(parameters) == [])
+        let document = JSONValue.object(try APIDocument.whole())
+        let references = Set(document.strings(at: "$ref"))
+        for kind in ["schemas", "responses", "parameters", "headers"] {
+            let names: JSONValue = document["components"][kind]
+            for name in names.members.keys { #expect(references.contains("#/components/\(kind)/\(name)"), "\(name)") }
+        }
+    }
+
     @Test func eachListenerTellsOfItsOwnCalls() async throws {
         try await EndpointsFixture.with { stage in
             for (listener, place) in [(Caller.Listener.public, Route.Listeners.public), (.admin, .admin)] {
@@ -65,7 +93,7 @@ import Testing
 
     @Test func bodiesHaveTheMembersThatTheCallsKnow() async throws {
         try await EndpointsFixture.with { stage in
-            let tokens = Credentials(user: try await stage.logIn(), client: try await stage.receiver())
+            let tokens = try await stage.routeCredentials()
             let document = try Self.document()
             var count = 0
             for route in Route.all {
@@ -112,7 +140,7 @@ import Testing
 
     @Test func queriesHaveTheParametersThatTheCallsKnow() async throws {
         try await EndpointsFixture.with { stage in
-            let tokens = Credentials(user: try await stage.logIn(), client: try await stage.receiver())
+            let tokens = try await stage.routeCredentials()
             let document = try Self.document()
             // Pages read their own query, and ignore what they do not know.
             for route in Route.all where route.method == .get && route.errorFormat != .page {
@@ -177,6 +205,15 @@ import Testing
         #expect(words(schemas["EndReason"]) == Set(EndReason.allCases.map(\.rawValue)))
         #expect(words(schemas["Event"]["properties"]["event"]) == Set(AuditEvent.Kind.allCases.map(\.rawValue)))
         #expect(words(schemas["OAuthError"]["properties"]["error"]) == Set(ErrorCode.allCases.map(\.rawValue)))
+        // The grants of a client, and those of the token endpoint, which has no `login`.
+        let grants = Set(Client.GrantType.allCases.map(\.rawValue))
+        for name in ["Client", "NewClient", "ClientChange"] {
+            let items: JSONValue = schemas[name]["properties"]["grant_types"]["items"]
+            #expect(words(items) == grants, "\(name)")
+        }
+        let form: JSONValue = try Self.document()["paths"]["/oauth/token"]["post"]["requestBody"]["content"]
+        let properties: JSONValue = form["application/x-www-form-urlencoded"]["schema"]["properties"]
+        #expect(words(properties["grant_type"]) == grants.subtracting(["login"]))
         // The codes of problems stand in the sources as they are.
         let sources = Repository.path("Sources")
         var codes = reasons.union(ErrorCode.proofCodes).union(PhoneLogin.Refusal.words)
@@ -198,46 +235,6 @@ import Testing
 extension ErrorCode {
     /// Those that a problem can have as well.
     fileprivate static let proofCodes = [ErrorCode.invalidDPoPProof, .useDPoPNonce].map(\.rawValue)
-}
-
-/// What the routes take that no admin uses.
-private struct Credentials {
-    let user: Tokens
-    /// An access token that a client got for itself.
-    let client: String
-}
-
-extension EndpointsFixture {
-    /// An access token of a client that receives security events.
-    fileprivate func receiver() async throws -> String {
-        let secret = try await makeClient(
-            #"""
-            {"client_id":"siem","grant_types":["client_credentials"],"scope":"ssf.manage",
-             "token_endpoint_auth_method":"client_secret_basic"}
-            """#)
-        return try #require(
-            await form("/oauth/token", "grant_type=client_credentials", basic: "siem:\(secret ?? "")")
-                .string("access_token"))
-    }
-
-    /// Asks a route with credentials that it takes.
-    fileprivate func ask(_ route: Route, _ json: String?, _ tokens: Credentials, query: String = "") async -> Answer {
-        let isForClients = if case .client = route.handler { true } else { false }
-        let names = [
-            "{user}": "username:anna", "{session_id}": tokens.user.sessionID, "{device_id}": "phone-1", "*": "x",
-        ]
-        let path = names.reduce(route.pattern) { $0.replacing($1.key, with: $1.value) }
-        let isAdmin = route.pattern.hasPrefix("/admin")
-        var fields = Fields()
-        // The calls that take a token in the body take none beside it.
-        if !["/v1/refresh", "/v1/logout", "/v1/login"].contains(path) {
-            fields.append(
-                "Authorization", "Bearer \(isAdmin ? adminKey : isForClients ? tokens.client : tokens.user.access)")
-        }
-        if json != nil { fields.append("Content-Type", "application/json") }
-        let request = Request(route.method, path + query, fields: fields, body: Array((json ?? "").utf8))
-        return await send(request, on: isAdmin ? .adminSocket : route.listeners == .admin ? .admin : .public)
-    }
 }
 
 /// Looking into JSON, where what is not there is null.
