@@ -6,5 +6,5 @@
 //
 // Must not know: sessions, stores, routes, status codes. `Endpoints` decides what a word leads to.
 //
-// Reading order: ErrorCode, GrantType, FormParameters, TokenRequest, TokenResponse, ErrorResponse, then
+// Reading order: ErrorCode, FormParameters, TokenRequest, TokenResponse, ErrorResponse, then
 // IntrospectionResponse, ServerMetadata and Authorization.

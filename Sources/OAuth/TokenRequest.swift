@@ -62,9 +62,9 @@ public struct TokenRequest: Sendable {
     public var resources: [String] { parameters.all(Self.resourceName) }
     private static let resourceName = "resource"
 
-    /// Returns the parameters that may repeat: `resource`, and at a token exchange also `audience` (RFC 8693 §2.1).
-    public static func repeatable(in pairs: [FormPair]) -> [String] {
-        let isExchange = pairs.contains { $0.name == "grant_type" && $0.value == GrantType.tokenExchange.rawValue }
+    /// Returns the parameters that may repeat: `resource`, and with the grant `tokenExchange` also `audience` (RFC 8693 §2.1).
+    public static func repeatable(in pairs: [FormPair], tokenExchange: String) -> [String] {
+        let isExchange = pairs.contains { $0.name == "grant_type" && $0.value == tokenExchange }
         return isExchange ? [resourceName, TokenExchangeParameters.audienceName] : [resourceName]
     }
 

@@ -40,7 +40,7 @@ extension Endpoints {
                 deviceAuthorizationPath: Self.deviceAuthorizationPath,
                 backchannelPath: Self.backchannelPath, userInfoPath: Self.userInfoPath,
                 logoutPath: Self.logoutPath,
-                grantTypes: OAuth.GrantType.allCases.map(\.rawValue),
+                grantTypes: Client.GrantType.allCases.filter { $0 != .login }.map(\.rawValue),
                 authMethods: ([.none] + confidential).map(\.rawValue),
                 confidentialAuthMethods: confidential.map(\.rawValue),
                 assertionAlgorithms: ClientKeys.algorithms.map(\.rawValue),

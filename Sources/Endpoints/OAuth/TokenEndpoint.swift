@@ -9,9 +9,14 @@ extension Endpoints {
     /// `POST /oauth/token` (RFC 6749 section 3.2): the steps that all grants share, so that no grant can omit one.
     func token(_ call: Call) async throws -> Response {
         // 1. Read the form once: nothing below reads raw parameters.
-        let request = TokenRequest(try call.form(repeatable: TokenRequest.repeatable))
+        let form = try call.form {
+            TokenRequest.repeatable(in: $0, tokenExchange: Client.GrantType.tokenExchange.rawValue)
+        }
+        let request = TokenRequest(form)
         guard let name = request.grantType else { throw RequestProblem.invalid("grant_type", "is missing") }
-        guard let grantType = OAuth.GrantType(rawValue: name) else { throw RequestProblem.unsupportedGrantType }
+        guard let grantType = Client.GrantType(rawValue: name), grantType != .login else {
+            throw RequestProblem.unsupportedGrantType
+        }
         // 2. Verify the proof of the key to which the tokens are bound, or will be (RFC 9449 section 5).
         var call = call
         call.proof = try keyProof(call)
@@ -29,7 +34,7 @@ extension Endpoints {
     /// The grants other than a refresh.
     @inline(never)
     private func grant(
-        _ grantType: OAuth.GrantType, _ request: TokenRequest, _ identity: ClientIdentity, _ call: Call
+        _ grantType: Client.GrantType, _ request: TokenRequest, _ identity: ClientIdentity, _ call: Call
     ) async throws -> Response {
         switch grantType {
         case .refreshToken: return try await refreshTokenGrant(request, identity, call)
@@ -44,6 +49,8 @@ extension Endpoints {
         case .backchannel:
             return try await counted(identity) { try await backchannelGrant(request, identity, call) }
         case .password: return try await counted(identity) { try await passwordGrant(request, identity, call) }
+        // The app's own login screen, `POST /v1/login`.
+        case .login: throw RequestProblem.unsupportedGrantType
         }
     }
 

@@ -27,8 +27,12 @@ import Testing
                 #expect(Route.all.contains { $0.method == method && $0.pattern == path && $0.listeners == .public })
             }
             #expect(
-                metadata.strings("grant_types_supported")
-                    == Client.GrantType.allCases.filter { $0 != .login }.map(\.rawValue))
+                metadata.strings("grant_types_supported") == [
+                    "authorization_code", "refresh_token", "client_credentials", "password",
+                    "urn:ietf:params:oauth:grant-type:jwt-bearer",
+                    "urn:ietf:params:oauth:grant-type:device_code", "urn:openid:params:grant-type:ciba",
+                    "urn:ietf:params:oauth:grant-type:token-exchange",
+                ])
             #expect(metadata.strings("response_types_supported") == ["code"])
             #expect(metadata.strings("code_challenge_methods_supported") == ["S256"])
             #expect(metadata.bool("authorization_response_iss_parameter_supported") == true)
