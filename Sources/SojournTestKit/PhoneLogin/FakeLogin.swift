@@ -203,3 +203,21 @@ struct FakeLogin {
         return true
     }
 }
+
+extension LoginStatus {
+    /// The state in one word, as the server has it.
+    var phase: String {
+        switch (history, state) {
+        case (.loggedIn, _): "signed_in"
+        case (.loggedInOneShot, _): "completed"
+        case (.aborted, _): "aborted"
+        case (.loggedOut, _): "signed_out"
+        case (.deleted, _): "deleted"
+        case (.error, _), (.fail, .done), (.fail, .error): "failed"
+        case (.fail, .starting): "requested"
+        case (.fail, .readyForUserInteraction): "claimed"
+        case (.fail, .waitingForUserInput): input == .secondFactor ? "proving" : "confirming"
+        case (.fail, .active): "approved"
+        }
+    }
+}

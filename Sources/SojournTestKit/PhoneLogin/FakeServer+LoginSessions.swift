@@ -363,7 +363,7 @@ extension FakeServer.World {
     private func members(_ login: FakeLogin) -> [String: JSONValue] {
         var members: [String: JSONValue] = [
             "login_id": .string(login.id), "kind": .string(login.kind),
-            "client": .object(["client_id": .string("mobile")]),
+            "client": .object(["client_id": .string("mobile")]), "phase": .string(login.status.phase),
             "state": .string(login.status.state.rawValue), "history": .string(login.status.history.rawValue),
             "is_registration": .bool(login.request.isEnrolment), "is_app_login": .bool(login.kind == "app"),
             "number_required": .bool(login.needsNumber && login.status.awaitsInput),
