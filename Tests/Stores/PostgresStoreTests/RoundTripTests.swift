@@ -76,6 +76,19 @@ import Testing
         await store.close()
     }
 
+    /// Begins a session of the user, client and device of `session`.
+    private static func logIn(as session: Session, in store: PostgresStore) async throws {
+        let opened: Void? = try await store.openSession(
+            userID: session.userID, clientID: session.clientID, deviceID: session.device.id
+        ) { opening in
+            opening.session = Session(
+                id: Identifier(random: .system), userID: session.userID, clientID: session.clientID,
+                device: session.device, startedAt: session.startedAt, epoch: 1)
+            opening.events = [AuditEvent(.sessionStarted, at: session.startedAt, by: .system, userID: session.userID)]
+        }
+        #expect(opened != nil)
+    }
+
     /// What a call of the store costs, with its commit.
     @Test("a login takes two round trips, three if it replaces one, a change of a user as many as it has questions")
     func procedures() async throws {
@@ -89,22 +102,11 @@ import Testing
             try await body()
             #expect(tap.syncCount - before == trips, "\(call)")
         }
-        func logIn() async throws {
-            let opened: Void? = try await store.openSession(
-                userID: session.userID, clientID: session.clientID, deviceID: session.device.id
-            ) { opening in
-                opening.session = Session(
-                    id: Identifier(random: .system), userID: session.userID, clientID: session.clientID,
-                    device: session.device, startedAt: start, epoch: 1)
-                opening.events = [AuditEvent(.sessionStarted, at: start, by: .system, userID: session.userID)]
-            }
-            #expect(opened != nil)
-        }
         // The connections that the lanes have not used yet are made now.
-        for _ in 0..<2 { try await logIn() }
+        for _ in 0..<2 { try await Self.logIn(as: session, in: store) }
         _ = try await store.use([OneTimeToken(.identityToken, of: "", id: "", goodUntil: start, at: start)])
         _ = try await store.claimProviderChecks(of: "p", dueBy: start, until: start, limit: 9)
-        try await expect(3, "a login that replaces a session") { try await logIn() }
+        try await expect(3, "a login that replaces a session") { try await Self.logIn(as: session, in: store) }
         try await expect(3, "a changed address, with its source") {
             _ = try await store.updateUser(.id(session.userID)) { $0.user.profile.email = "a@b.example" }
         }
