@@ -69,12 +69,12 @@ struct EndpointsFixture: Sendable {
         let path = FileManager.default.temporaryDirectory.path + "/endpoints-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         do {
-            let stage = try await EndpointsFixture(
+            let server = try await EndpointsFixture(
                 folder: path, proofs: proofs, identities: identities, passkeys: passkeys, testClock: testClock,
                 issuer: issuer)
-            try await body(stage)
-            stage.expectNoSecretsInLog()
-            await stage.store.close()
+            try await body(server)
+            server.expectNoSecretsInLog()
+            await server.store.close()
         } catch {
             try FileManager.default.removeItem(atPath: path)
             throw error

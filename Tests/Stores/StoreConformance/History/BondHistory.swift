@@ -33,8 +33,8 @@ public struct BondHistory {
     /// A history on `store`, which is empty and has the same clock.
     public init(seed: UInt64, store: any Store, clock: MovableClock) async throws {
         (random, self.store, self.clock) = (SeededGenerator(seed: seed), store, clock)
-        let stage = try await DomainFixture(store, clock.wallClock)
-        (services, admin) = (stage.services, stage.admin)
+        let domain = try await DomainFixture(store, clock.wallClock)
+        (services, admin) = (domain.services, domain.admin)
         for id in ["mobile", "tv"] {
             _ = try await admin.createClient(id: id, by: Self.origin) { client in
                 client.page.minimumBond = .none

@@ -55,8 +55,8 @@ public struct RandomHistory {
         random = SeededGenerator(seed: seed)
         self.store = store
         self.clock = clock
-        let stage = try await DomainFixture(store, clock.wallClock, absoluteMaximum: Self.absoluteMaximum)
-        (services, accounts, admin) = (stage.services, stage.accounts, stage.admin)
+        let domain = try await DomainFixture(store, clock.wallClock, absoluteMaximum: Self.absoluteMaximum)
+        (services, accounts, admin) = (domain.services, domain.accounts, domain.admin)
         for id in Self.clientIDs {
             _ = try await admin.createClient(id: id, by: Self.origin) { _ in nil }
             model.clients[id] = SessionModel.ModelClient()

@@ -58,8 +58,8 @@ private enum Meanwhile: CaseIterable {
     /// These two take nothing from the tokens that are out.
     case disabledOnExpiry, nothing
 
-    func bringAbout(_ stage: DomainFixture, _ session: AuthenticatedSession) async throws {
-        let (user, admin) = (UserReference.id(session.user.id), stage.admin)
+    func bringAbout(_ domain: DomainFixture, _ session: AuthenticatedSession) async throws {
+        let (user, admin) = (UserReference.id(session.user.id), domain.admin)
         switch self {
         case .sessionEnded: try await admin.endSession(session.session.id, by: Fixture.admin)
         case .userRevoked: _ = try await admin.revokeSessions(of: user, by: Fixture.admin)
@@ -70,13 +70,13 @@ private enum Meanwhile: CaseIterable {
                 user, effective: self == .disabled ? .immediate : .onExpiry, revokingSessions: false, note: nil,
                 by: Fixture.admin)
         case .disabledByUser:
-            _ = try await stage.accounts.setLogins(
+            _ = try await domain.accounts.setLogins(
                 of: session.user.id, shownBy: .password(hash: session.user.passwordHash), disabled: true,
                 effective: .immediate, from: Fixture.admin)
         case .clientDeleted: try await admin.deleteClient(Client.mobileID, by: Fixture.admin)
         case .userDeleted: _ = try await admin.deleteUser(user, by: Fixture.admin)
         case .lifetimeShortened:
-            _ = try await stage.context.store.updateSettings { $0.settings.sessions.offlineSessionIdle = .zero }
+            _ = try await domain.context.store.updateSettings { $0.settings.sessions.offlineSessionIdle = .zero }
         case .nothing: break
         }
     }
@@ -99,8 +99,8 @@ private enum Meanwhile: CaseIterable {
 private enum AccountChange: CaseIterable {
     case name, email, password, logins, mode, presence, pin
 
-    func make(_ stage: DomainFixture, _ current: AuthenticatedSession) async throws(ServiceError) {
-        let accounts = stage.accounts
+    func make(_ domain: DomainFixture, _ current: AuthenticatedSession) async throws(ServiceError) {
+        let accounts = domain.accounts
         let evidence = PresenceEvidence(password: DomainFixture.password)
         switch self {
         case .name:
@@ -149,20 +149,20 @@ private struct AccountRows: Equatable {
 let accountRules: [StoreRule] =
     Meanwhile.allCases.map { meanwhile in
         StoreRule("a call with a session's token changes only what it still may: \(meanwhile)") { store in
-            let stage = try await DomainFixture(store, WallClock { Fixture.start })
+            let domain = try await DomainFixture(store, WallClock { Fixture.start })
             for change in AccountChange.allCases {
                 if try await store.client(Client.mobileID) == nil {
-                    _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
+                    _ = try await domain.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
                 }
                 try await store.updateSettings { $0.settings.sessions = .defaults }
-                let user = try await stage.admin.createUser(
+                let user = try await domain.admin.createUser(
                     username: "user-\(change)", password: DomainFixture.password, profile: User.Profile(),
                     offlineSessionMax: nil, by: Fixture.admin)
-                let session = try await stage.session(of: user.username)
-                try await meanwhile.bringAbout(stage, session)
+                let session = try await domain.session(of: user.username)
+                try await meanwhile.bringAbout(domain, session)
                 let before = try await AccountRows(of: session, in: store)
                 var failure: ServiceError?
-                do throws(ServiceError) { try await change.make(stage, session) } catch { failure = error }
+                do throws(ServiceError) { try await change.make(domain, session) } catch { failure = error }
                 #expect(failure == meanwhile.refusal.map { .invalidToken($0) }, "\(change)")
                 let after = try await AccountRows(of: session, in: store)
                 #expect((before == after) == (failure != nil), "\(change)")
@@ -170,16 +170,16 @@ let accountRules: [StoreRule] =
         }
     } + [
         StoreRule("a password that is the user's no longer turns no logins on or off") { store in
-            let stage = try await DomainFixture(store, WallClock { Fixture.start })
-            let user = try await stage.admin.createUser(
+            let domain = try await DomainFixture(store, WallClock { Fixture.start })
+            let user = try await domain.admin.createUser(
                 username: "anna", password: DomainFixture.password, profile: User.Profile(), offlineSessionMax: nil,
                 by: Fixture.admin)
             let proof = AccountProof.password(hash: user.passwordHash)
             func turnOff() async throws(ServiceError) {
-                _ = try await stage.accounts.setLogins(
+                _ = try await domain.accounts.setLogins(
                     of: user.id, shownBy: proof, disabled: true, effective: .immediate, from: Fixture.admin)
             }
-            try await stage.admin.setPassword(of: .id(user.id), to: "four very odd words", by: Fixture.admin)
+            try await domain.admin.setPassword(of: .id(user.id), to: "four very odd words", by: Fixture.admin)
             await #expect(throws: ServiceError.invalidCredentials) { try await turnOff() }
             #expect(try await store.user(.id(user.id))?.disabledByUser == nil)
             _ = try await store.updateUser(.id(user.id)) { $0.user.passwordHash = user.passwordHash }
@@ -187,16 +187,16 @@ let accountRules: [StoreRule] =
             #expect(try await store.user(.id(user.id))?.disabledByUser != nil)
         },
         StoreRule("a session of somebody else shows nothing of a user") { store in
-            let stage = try await DomainFixture(store, WallClock { Fixture.start })
-            _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
+            let domain = try await DomainFixture(store, WallClock { Fixture.start })
+            _ = try await domain.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
             for name in ["anna", "bert"] {
-                _ = try await stage.admin.createUser(
+                _ = try await domain.admin.createUser(
                     username: name, password: DomainFixture.password, profile: User.Profile(), offlineSessionMax: nil,
                     by: Fixture.admin)
             }
-            let (mine, other) = (try await stage.session(of: "anna"), try await stage.session(of: "bert"))
+            let (mine, other) = (try await domain.session(of: "anna"), try await domain.session(of: "bert"))
             await #expect(throws: ServiceError.invalidToken(.unknownSession)) {
-                _ = try await stage.accounts.setLogins(
+                _ = try await domain.accounts.setLogins(
                     of: other.user.id, shownBy: .session(mine.session.id), disabled: true, effective: .immediate,
                     from: Fixture.admin)
             }

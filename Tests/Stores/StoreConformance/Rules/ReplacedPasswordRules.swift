@@ -4,20 +4,20 @@ import Testing
 
 /// A session in mode `PASSWORD` of a user that was last there so long ago that everything asks for the password.
 private struct DueSession {
-    let stage: DomainFixture
+    let domain: DomainFixture
     let refreshToken: String
     private let accessToken: String
     private let now = Locked(Fixture.start)
 
     init(_ store: any Store, _ hash: HeldHash) async throws {
-        stage = try await DomainFixture(store, WallClock { [now] in now.withLock { $0 } }, passwords: hash.passwords)
-        _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
-        _ = try await stage.admin.createUser(
+        domain = try await DomainFixture(store, WallClock { [now] in now.withLock { $0 } }, passwords: hash.passwords)
+        _ = try await domain.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
+        _ = try await domain.admin.createUser(
             username: "anna", password: DomainFixture.password, profile: User.Profile(), offlineSessionMax: nil,
             by: Fixture.admin)
         let request = SessionRequest(
             clientID: Client.mobileID, device: Device(id: "phone"), authenticationMode: .password)
-        let grant = try await stage.services.login.logIn(
+        let grant = try await domain.services.login.logIn(
             request, username: "anna", password: DomainFixture.password, from: Fixture.admin)
         accessToken = grant.accessToken
         refreshToken = try #require(grant.refreshToken)
@@ -26,7 +26,7 @@ private struct DueSession {
     /// The session, its token checked in time for it to be good for calls, which are made when the user is asked for again.
     func authenticated() async throws -> AuthenticatedSession {
         now.withLock { $0 = Fixture.start }
-        let session = try await stage.services.accessTokens.authenticate(accessToken, from: Fixture.admin)
+        let session = try await domain.services.accessTokens.authenticate(accessToken, from: Fixture.admin)
         now.withLock { $0 = Fixture.start + .seconds(4000) }
         return session
     }
@@ -44,11 +44,11 @@ private enum PasswordCall: CaseIterable {
     }
 
     func make(_ due: DueSession, as current: AuthenticatedSession, _ password: String) async throws(ServiceError) {
-        let (accounts, evidence) = (due.stage.accounts, PresenceEvidence(password: password))
+        let (accounts, evidence) = (due.domain.accounts, PresenceEvidence(password: password))
         switch self {
         case .refresh:
             let attempt = RefreshAttempt(token: due.refreshToken, clientID: Client.mobileID, evidence: evidence)
-            _ = try await due.stage.services.refresh.refresh(attempt, from: Fixture.admin)
+            _ = try await due.domain.services.refresh.refresh(attempt, from: Fixture.admin)
         case .email:
             _ = try await accounts.changeProfile(in: current, shownBy: evidence, from: Fixture.admin) { profile in
                 profile.email = "eve@example.org"
@@ -79,7 +79,7 @@ let replacedPasswordRules: [StoreRule] = PasswordCall.allCases.map { call in
                 return nil
             } catch { return error }
         } _: {
-            try await due.stage.accounts.changePassword(
+            try await due.domain.accounts.changePassword(
                 of: old.user, in: old.session, from: DomainFixture.password, to: "four very odd words",
                 by: Fixture.admin)
             before = try await store.session(old.session.id)

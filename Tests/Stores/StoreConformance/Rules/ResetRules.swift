@@ -26,57 +26,57 @@ private enum Changer: CaseIterable { case user, admin }
 let resetRules: [StoreRule] =
     Changer.allCases.map { changer in
         StoreRule("whoever reads where the user was reached before sets no password, changed by: \(changer)") { store in
-            let stage = try await DomainFixture(store, WallClock { Fixture.start })
-            _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
+            let domain = try await DomainFixture(store, WallClock { Fixture.start })
+            _ = try await domain.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
             for change in ReachChange.allCases {
-                let user = try await stage.admin.createUser(
+                let user = try await domain.admin.createUser(
                     username: "user-\(change)", password: DomainFixture.password,
                     profile: User.Profile(email: "anna@example.org", phoneNumber: "+49 30 1"), offlineSessionMax: nil,
                     by: Fixture.admin)
-                let (old, _) = try await stage.admin.requestPasswordReset(of: .id(user.id), by: Fixture.admin)
-                let proven = try await stage.accounts.passwordReset(by: old)
+                let (old, _) = try await domain.admin.requestPasswordReset(of: .id(user.id), by: Fixture.admin)
+                let proven = try await domain.accounts.passwordReset(by: old)
                 switch changer {
                 case .user:
-                    let session = try await stage.session(of: user.username)
-                    _ = try await stage.accounts.changeProfile(in: session, from: Fixture.admin) { profile in
+                    let session = try await domain.session(of: user.username)
+                    _ = try await domain.accounts.changeProfile(in: session, from: Fixture.admin) { profile in
                         change.make(&profile)
                         return nil
                     }
                 case .admin:
-                    _ = try await stage.admin.changeUser(.id(user.id), by: Fixture.admin) { user in
+                    _ = try await domain.admin.changeUser(.id(user.id), by: Fixture.admin) { user in
                         change.make(&user.profile)
                         return nil
                     }
                 }
                 // The token of before, and one with a password that is being hashed already.
                 var failure: ServiceError?
-                do throws(ServiceError) { _ = try await stage.accounts.passwordReset(by: old) } catch {
+                do throws(ServiceError) { _ = try await domain.accounts.passwordReset(by: old) } catch {
                     failure = error
                 }
                 #expect((failure != nil) == change.leavesFormerReach, "\(change)")
                 failure = nil
                 do throws(ServiceError) {
-                    try await stage.accounts.resetPassword(proven, to: "the words of a thief", from: Fixture.admin)
+                    try await domain.accounts.resetPassword(proven, to: "the words of a thief", from: Fixture.admin)
                 } catch { failure = error }
                 #expect((failure != nil) == change.leavesFormerReach, "\(change)")
                 // What is asked for afterwards goes to where the user is reached now.
-                let (new, _) = try await stage.admin.requestPasswordReset(of: .id(user.id), by: Fixture.admin)
-                let reset = try await stage.accounts.passwordReset(by: new)
-                try await stage.accounts.resetPassword(reset, to: "four very odd words", from: Fixture.admin)
+                let (new, _) = try await domain.admin.requestPasswordReset(of: .id(user.id), by: Fixture.admin)
+                let reset = try await domain.accounts.passwordReset(by: new)
+                try await domain.accounts.resetPassword(reset, to: "four very odd words", from: Fixture.admin)
             }
         }
     } + [
         StoreRule("a token for a new password outlives the first address, which it was not sent to") { store in
-            let stage = try await DomainFixture(store, WallClock { Fixture.start })
-            let user = try await stage.admin.createUser(
+            let domain = try await DomainFixture(store, WallClock { Fixture.start })
+            let user = try await domain.admin.createUser(
                 username: "anna", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: Fixture.admin)
-            let (token, _) = try await stage.admin.requestPasswordReset(of: .id(user.id), by: Fixture.admin)
-            _ = try await stage.admin.changeUser(.id(user.id), by: Fixture.admin) { user in
+            let (token, _) = try await domain.admin.requestPasswordReset(of: .id(user.id), by: Fixture.admin)
+            _ = try await domain.admin.changeUser(.id(user.id), by: Fixture.admin) { user in
                 user.profile.email = "anna@example.org"
                 user.profile.phoneNumber = "+49 30 1"
                 return nil
             }
-            let reset = try await stage.accounts.passwordReset(by: token)
-            try await stage.accounts.resetPassword(reset, to: "four very odd words", from: Fixture.admin)
+            let reset = try await domain.accounts.passwordReset(by: token)
+            try await domain.accounts.resetPassword(reset, to: "four very odd words", from: Fixture.admin)
         }
     ]

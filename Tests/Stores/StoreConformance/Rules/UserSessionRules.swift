@@ -95,18 +95,18 @@ let userSessionRules: [StoreRule] = [
     },
     StoreRule("a phone keeps its exemption from the delays of the name, however many sessions came later") { store in
         let now = Locked(0)
-        let stage = try await DomainFixture(store, WallClock { Fixture.start + .seconds(now.withLock { $0 }) })
-        _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
-        let user = try await stage.admin.createUser(
+        let domain = try await DomainFixture(store, WallClock { Fixture.start + .seconds(now.withLock { $0 }) })
+        _ = try await domain.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
+        let user = try await domain.admin.createUser(
             username: "anna", password: DomainFixture.password, profile: User.Profile(), offlineSessionMax: nil,
             by: Fixture.admin)
-        let phone = try await stage.session(of: "anna")
+        let phone = try await domain.session(of: "anna")
         _ = try await store.given(400, sessionsOf: user, from: Fixture.start + .seconds(1))
         now.withLock { $0 = 1000 }
         func logIn(_ password: String, on device: String) async -> ServiceError? {
             do throws(ServiceError) {
                 let request = SessionRequest(clientID: Client.mobileID, device: Device(id: device))
-                _ = try await stage.services.login.logIn(
+                _ = try await domain.services.login.logIn(
                     request, username: "anna", password: password, from: Fixture.admin)
                 return nil
             } catch { return error }
@@ -116,15 +116,15 @@ let userSessionRules: [StoreRule] = [
         #expect(await logIn(DomainFixture.password, on: phone.session.device.id) == nil)
     },
     StoreRule("a device is renamed however many sessions came later, and the list has no more than it says") { store in
-        let stage = try await DomainFixture(store, WallClock { Fixture.start + .seconds(5000) })
-        _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
+        let domain = try await DomainFixture(store, WallClock { Fixture.start + .seconds(5000) })
+        _ = try await domain.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
         let user = try await store.given(Fixture.user())
         let phone = try #require(try await store.given(1, sessionsOf: user, from: Fixture.start).first)
         let later = try await store.given(1100, sessionsOf: user, from: Fixture.start + .seconds(1))
-        let listed = try await stage.accounts.livingSessions(of: user.id).map(\.session.id)
+        let listed = try await domain.accounts.livingSessions(of: user.id).map(\.session.id)
         let areTheLatest = listed == Array(later.map(\.id).reversed().prefix(AccountService.listedSessionsMax))
         #expect(areTheLatest && listed.count == 1000)
-        let record = try await stage.accounts.renameDevice(
+        let record = try await domain.accounts.renameDevice(
             phone.device.id, to: "Mine", by: phone)
         #expect(record.session.id == phone.id)
         #expect(try await store.stored(phone.id).device.name == "Mine")

@@ -43,11 +43,11 @@ struct AccountActTests {
     private func withForm(
         _ sample: Sample, age: Int64, _ body: (AccountPages, Answer) async throws -> Void
     ) async throws {
-        try await EndpointsFixture.withPasskeys { stage in
-            _ = try await stage.passkey(of: try await stage.logIn())
-            let account = AccountPages(stage)
+        try await EndpointsFixture.withPasskeys { server in
+            _ = try await server.passkey(of: try await server.logIn())
+            let account = AccountPages(server)
             let page = try await account.open(sample.page)
-            stage.moveClock(to: age)
+            server.moveClock(to: age)
             try await body(account, try await account.send(sample.path, of: page, sample.form))
         }
     }
@@ -95,12 +95,12 @@ struct AccountActTests {
     @Test("A form with a wrong token is not done after the login, nor after that of another user")
     func nothingForged() async throws {
         for (isForged, age) in [(true, 300), (true, 1800), (false, 300), (false, 1800)] as [(Bool, Int64)] {
-            try await EndpointsFixture.with { stage in
-                _ = await stage.admin(
+            try await EndpointsFixture.with { server in
+                _ = await server.admin(
                     .post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
-                let account = AccountPages(stage)
+                let account = AccountPages(server)
                 let page = try await account.open("/account/security")
-                stage.moveClock(to: age)
+                server.moveClock(to: age)
                 var form = ["pause": "1"]
                 form["csrf"] = isForged ? page.csrf("/oauth/logout") : page.csrf("/account/logins")
                 var answer = await account.browser.post("/account/logins", form)
@@ -118,11 +118,11 @@ struct AccountActTests {
 
     @Test("A code that was typed is kept by a login that comes between")
     func typedCode() async throws {
-        try await DeviceLogin.with { stage, _ in
-            let account = AccountPages(stage)
+        try await DeviceLogin.with { server, _ in
+            let account = AccountPages(server)
             let first = try await account.open("/device")
-            stage.moveClock(to: 1800)
-            let code = try #require(try await DeviceLogin(stage).opened.string("user_code"))
+            server.moveClock(to: 1800)
+            let code = try #require(try await DeviceLogin(server).opened.string("user_code"))
             let answer = try await account.logIn(
                 try await account.send("/device", of: first, ["user_code": code.lowercased()]))
             #expect(try await follow(account, answer).text.contains(#"value="\#(code)""#))
@@ -131,9 +131,9 @@ struct AccountActTests {
 
     @Test("The page of a code says that a decision after a login has failed, and no other link makes it say so")
     func failedDecision() async throws {
-        try await DeviceLogin.with { stage, _ in
-            let account = AccountPages(stage)
-            let code = try #require(try await DeviceLogin(stage).opened.string("user_code"))
+        try await DeviceLogin.with { server, _ in
+            let account = AccountPages(server)
+            let code = try #require(try await DeviceLogin(server).opened.string("user_code"))
             let path = Endpoints.devicePath(try FormParameters([FormPair(name: "user_code", value: code)])).text
             _ = try await account.open(path)
             let flow = try #require(account.browser.cookies["__Host-sojourn-flow"].flatMap { FlowSecret($0) })
@@ -147,10 +147,10 @@ struct AccountActTests {
 
     @Test("Too many wrong codes are said on the page, which keeps what was typed, and says when to try again")
     func wrongCodes() async throws {
-        try await DeviceLogin.with { stage, _ in
-            let account = AccountPages(stage)
+        try await DeviceLogin.with { server, _ in
+            let account = AccountPages(server)
             let page = try await account.open("/device")
-            let code = try #require(try await DeviceLogin(stage).opened.string("user_code"))
+            let code = try #require(try await DeviceLogin(server).opened.string("user_code"))
             let review = AccountPage(try await account.send("/device", of: page, ["user_code": code]))
             var last: Answer?
             for _ in 0..<200 where last?.status != 429 {
@@ -167,9 +167,9 @@ struct AccountActTests {
 
     @Test("A typed value is shown again with an error or a stale token")
     func typedIsKept() async throws {
-        try await EndpointsFixture.withPasskeys { stage in
-            _ = try await stage.passkey(of: try await stage.logIn())
-            let account = AccountPages(stage)
+        try await EndpointsFixture.withPasskeys { server in
+            _ = try await server.passkey(of: try await server.logIn())
+            let account = AccountPages(server)
             let page = try await account.open("/account/security")
             let long = String(repeating: "x", count: 129)
             let rename = ["act": "rename", "passkey": Self.passkey, "name": long]

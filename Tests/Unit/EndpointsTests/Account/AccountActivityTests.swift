@@ -19,13 +19,13 @@ import Testing
     }
 
     @Test func eventsAreSentences() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await stage.logIn()
-            #expect(await stage.call(.post, "/v1/logout", bearer: phone.access).status == 204)
-            _ = await stage.call(
+        try await EndpointsFixture.with { server in
+            let phone = try await server.logIn()
+            #expect(await server.call(.post, "/v1/logout", bearer: phone.access).status == 204)
+            _ = await server.call(
                 .post, "/v1/login", #"{"username":"anna","password":"wrong","device":{"id":"x"}}"#)
-            let second = try await stage.logIn()
-            let account = AccountPages(stage)
+            let second = try await server.logIn()
+            let account = AccountPages(server)
             let page = try await account.open("/account/activity")
             #expect(
                 lines(page.text) == [
@@ -44,24 +44,24 @@ import Testing
     }
 
     /// Signs in on a telephone with that name.
-    private func telephone(_ name: String, _ stage: EndpointsFixture) async throws -> Tokens {
-        try await stage.logIn(device: "phone-1\",\"name\":\"\(name)")
+    private func telephone(_ name: String, _ server: EndpointsFixture) async throws -> Tokens {
+        try await server.logIn(device: "phone-1\",\"name\":\"\(name)")
     }
 
     @Test("An event keeps the name that its device had, after its session is forgotten and without another one")
     func forgottenSession() async throws {
-        try await EndpointsFixture.with { stage in
-            let first = try await telephone("Old telephone", stage)
-            _ = try await stage.logIn(device: "x\",\"platform\":\"ios")
-            _ = await stage.call(.post, "/v1/logout", bearer: first.access)
-            stage.moveClock(to: 40 * EndpointsFixture.day)
-            _ = try await stage.store.sweepSessions(after: nil, limit: 100) { _ in true }
-            let account = AccountPages(stage)
+        try await EndpointsFixture.with { server in
+            let first = try await telephone("Old telephone", server)
+            _ = try await server.logIn(device: "x\",\"platform\":\"ios")
+            _ = await server.call(.post, "/v1/logout", bearer: first.access)
+            server.moveClock(to: 40 * EndpointsFixture.day)
+            _ = try await server.store.sweepSessions(after: nil, limit: 100) { _ in true }
+            let account = AccountPages(server)
             let text = try await account.open("/account/activity").text
             // The end and the start.
             #expect(text.components(separatedBy: "<bdi>Old telephone</bdi>").count == 3, "\(text)")
             #expect(text.components(separatedBy: "<bdi>iOS</bdi>").count == 2, "\(text)")
-            _ = try await telephone("Telephone of Anna", stage)
+            _ = try await telephone("Telephone of Anna", server)
             let later = try await account.open("/account/activity").text
             #expect(later.components(separatedBy: "<bdi>Old telephone</bdi>").count == 3, "\(later)")
             #expect(later.components(separatedBy: "<bdi>Telephone of Anna</bdi>").count == 2, "\(later)")
@@ -70,17 +70,17 @@ import Testing
 
     @Test("The deletion of a user erases the names of the devices from the events, those of the deletion among them")
     func erasure() async throws {
-        try await EndpointsFixture.with { stage in
-            for name in ["Old telephone", "Telephone of Anna"] { _ = try await telephone(name, stage) }
-            _ = try await stage.logIn(device: "tablet\",\"name\":\"Tablet of Anna")
+        try await EndpointsFixture.with { server in
+            for name in ["Old telephone", "Telephone of Anna"] { _ = try await telephone(name, server) }
+            _ = try await server.logIn(device: "tablet\",\"name\":\"Tablet of Anna")
             func names() async -> [String] {
-                await stage.admin(.get, "/admin/v1/events?limit=200").items.compactMap { $0.string("device_name") }
+                await server.admin(.get, "/admin/v1/events?limit=200").items.compactMap { $0.string("device_name") }
             }
             #expect(
                 await names() == ["Old telephone", "Old telephone", "Telephone of Anna", "Tablet of Anna"],
                 "the second login on the telephone has replaced the first")
-            #expect(await stage.admin(.delete, "/admin/v1/users/username:anna").status == 204)
-            let left = await stage.admin(.get, "/admin/v1/events?limit=200").items
+            #expect(await server.admin(.delete, "/admin/v1/users/username:anna").status == 204)
+            let left = await server.admin(.get, "/admin/v1/events?limit=200").items
             #expect(left.count { $0.string("event") == "session_ended" } == 3)
             #expect(await names().isEmpty)
         }
@@ -88,16 +88,16 @@ import Testing
 
     @Test("A wrong PIN is a sentence of its own, with the device on which it was entered")
     func wrongPIN() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await telephone("Telephone of Anna", stage)
+        try await EndpointsFixture.with { server in
+            let phone = try await telephone("Telephone of Anna", server)
             func set(_ members: String) async -> Int {
                 let pin = Base64URL.encode([UInt8](repeating: 1, count: 32))
-                return await stage.call(.put, "/v1/me/pin", #"{"pin":"\#(pin)",\#(members)}"#, bearer: phone.access)
+                return await server.call(.put, "/v1/me/pin", #"{"pin":"\#(pin)",\#(members)}"#, bearer: phone.access)
                     .status
             }
             #expect(await set(#""password":"\#(EndpointsFixture.password)""#) == 200)
             #expect(await set(#""old_pin":"\#(Base64URL.encode([UInt8](repeating: 2, count: 32)))""#) == 403)
-            let account = AccountPages(stage)
+            let account = AccountPages(server)
             let text = try await account.open("/account/activity").text
             #expect(text.contains("<li class=\"warn\"><p>Wrong PIN on <bdi>Telephone of Anna</bdi></p>"), "\(text)")
             #expect(!text.contains("refused"))
@@ -107,9 +107,9 @@ import Testing
     }
 
     @Test("The places of a German page are German") func germanPlaces() async throws {
-        try await EndpointsFixture.with { stage in
-            _ = try await stage.logIn()
-            let account = AccountPages(stage)
+        try await EndpointsFixture.with { server in
+            _ = try await server.logIn()
+            let account = AccountPages(server)
             for path in ["/account", "/account/activity"] {
                 #expect(try await account.open(path).text.contains("Graz &lt;b&gt;, Austria"), "\(path)")
                 let german = await account.browser.get(path, fields: ["Accept-Language": "de"])
@@ -119,12 +119,12 @@ import Testing
     }
 
     @Test func itIsPaged() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             for number in 0..<33 {
-                _ = try await stage.logIn(device: "phone-\(number)\",\"name\":\"The telephone of Grace \(number)")
+                _ = try await server.logIn(device: "phone-\(number)\",\"name\":\"The telephone of Grace \(number)")
             }
-            _ = await stage.admin(.post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
-            let account = AccountPages(stage)
+            _ = await server.admin(.post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
+            let account = AccountPages(server)
             var (page, seen, paths) = (try await account.open("/account/activity"), [String](), [String]())
             while true {
                 #expect(page.answer.status == 200)
@@ -147,8 +147,8 @@ import Testing
 
     @Test(arguments: ["x", "-1", "99999999999999999999", "'; --", "0", "1%00"])
     func anyCursorIsAPage(_ cursor: String) async throws {
-        try await EndpointsFixture.with { stage in
-            let account = AccountPages(stage)
+        try await EndpointsFixture.with { server in
+            let account = AccountPages(server)
             _ = try await account.open()
             let answer = await account.browser.get("/account/activity?cursor=" + PercentEncoding.encode(cursor))
             #expect(answer.status == 200)
@@ -156,10 +156,10 @@ import Testing
     }
 
     @Test func noUserSeesTheEventsOfOthers() async throws {
-        try await EndpointsFixture.with { stage in
-            for number in 0..<5 { _ = try await stage.logIn(device: "phone-\(number)") }
-            _ = await stage.admin(.post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
-            let account = AccountPages(stage)
+        try await EndpointsFixture.with { server in
+            for number in 0..<5 { _ = try await server.logIn(device: "phone-\(number)") }
+            _ = await server.admin(.post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
+            let account = AccountPages(server)
             let page = try await account.open(
                 "/account/activity", username: "bert", password: "another long horse")
             #expect(lines(page.text) == ["Signed in with the password", "The account was created"])

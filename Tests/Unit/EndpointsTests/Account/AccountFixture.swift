@@ -9,12 +9,12 @@ struct AccountPages {
     static let cookie = "__Host-sojourn-session"
     static let sameOrigin: Fields = ["Sec-Fetch-Site": "same-origin"]
 
-    let stage: EndpointsFixture
+    let server: EndpointsFixture
     let browser: Browser
 
-    init(_ stage: EndpointsFixture, _ browser: Browser? = nil) {
-        self.stage = stage
-        self.browser = browser ?? Browser(stage)
+    init(_ server: EndpointsFixture, _ browser: Browser? = nil) {
+        self.server = server
+        self.browser = browser ?? Browser(server)
     }
 
     /// Opens a page. If it leads to the login page, logs in there, and follows back.
@@ -71,7 +71,7 @@ struct AccountPages {
 
     /// The kinds of anna's newest events, with their reasons.
     func events() async -> [String] {
-        await stage.admin(.get, "/admin/v1/events?limit=200").items.map {
+        await server.admin(.get, "/admin/v1/events?limit=200").items.map {
             [$0.string("event"), $0.string("reason")].compactMap(\.self).joined(separator: " ")
         }
     }

@@ -22,16 +22,16 @@ import Testing
         _ number: Int,
         _ body: (AccountPages, AccountPage, (path: String, page: String, form: [String: String])) async throws -> Void
     ) async throws {
-        try await EndpointsFixture.withPasskeys { stage in
-            let phone = try await stage.logIn()
-            let authenticator = try await stage.passkey(of: phone)
-            let account = AccountPages(stage)
+        try await EndpointsFixture.withPasskeys { server in
+            let phone = try await server.logIn()
+            let authenticator = try await server.passkey(of: phone)
+            let account = AccountPages(server)
             let form = Self.forms[number]
             let page = try await account.open(form.page)
             try #require(page.csrf(form.path) != nil)
             try await body(account, page, form)
-            #expect(await stage.refresh(phone.refresh).status == 200)
-            #expect(try await stage.logIn(by: authenticator).status == 200)
+            #expect(await server.refresh(phone.refresh).status == 200)
+            #expect(try await server.logIn(by: authenticator).status == 200)
             #expect(await account.browser.get("/account").status == 200)
         }
     }
@@ -54,7 +54,7 @@ import Testing
             let others = [
                 nil, "", "x", page.csrf("/oauth/logout"),
                 Self.forms.lazy.map(\.path).first { $0 != form.path && page.csrf($0) != nil }.flatMap { page.csrf($0) },
-                AccountPage(await AccountPages(account.stage).browser.get("/reset")).csrf("/reset"),
+                AccountPage(await AccountPages(account.server).browser.get("/reset")).csrf("/reset"),
             ]
             for token in others {
                 var all = form.form
@@ -70,10 +70,10 @@ import Testing
 
     @Test(arguments: forms.indices) func aFormOfAnotherSessionIsShownAgain(_ number: Int) async throws {
         try await withForm(number) { account, page, form in
-            _ = await account.stage.admin(
+            _ = await account.server.admin(
                 .post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
             // Bert's page, in a browser with the flow cookie of Anna's.
-            let bert = AccountPages(account.stage)
+            let bert = AccountPages(account.server)
             bert.browser.plant("__Host-sojourn-flow", account.browser.cookies["__Host-sojourn-flow"] ?? "")
             let other = try await bert.open(form.page, username: "bert", password: "another long horse")
             let form2 = try #require(
@@ -87,14 +87,14 @@ import Testing
 
     @Test(arguments: forms.indices) func withoutTheCookieTheLoginPageComes(_ number: Int) async throws {
         try await withForm(number) { account, page, form in
-            let stranger = Browser(account.stage)
+            let stranger = Browser(account.server)
             stranger.plant("__Host-sojourn-flow", account.browser.cookies["__Host-sojourn-flow"] ?? "")
             var all = form.form
             all["csrf"] = page.csrf(form.path)
             let answer = await stranger.post(form.path, all)
             #expect(answer.status == 303 && answer.field("Location")?.contains("/login?r=") == true)
             // And without the flow cookie the form is shown again.
-            let half = Browser(account.stage)
+            let half = Browser(account.server)
             half.plant(AccountPages.cookie, account.browser.cookies[AccountPages.cookie] ?? "")
             let shown = await half.post(form.path, all)
             #expect(shown.status == 200 && half.cookies["__Host-sojourn-flow"] != nil)
@@ -103,10 +103,10 @@ import Testing
 
     /// A password is carried through no login.
     @Test func anExpiredSessionLeadsToTheLoginPageAndBack() async throws {
-        try await EndpointsFixture.with { stage in
-            let account = AccountPages(stage)
+        try await EndpointsFixture.with { server in
+            let account = AccountPages(server)
             let page = try await account.open("/account/security")
-            stage.moveClock(to: 1800)
+            server.moveClock(to: 1800)
             let answer = try await account.send(
                 "/account/password", of: page,
                 ["password": EndpointsFixture.password, "new_password": "a longer battery staple"])
@@ -118,8 +118,8 @@ import Testing
 
     /// A link of a stranger does not make a page say what has not happened.
     @Test func onlyThePagesOwnRedirectsMakeItSpeak() async throws {
-        try await EndpointsFixture.with { stage in
-            let account = AccountPages(stage)
+        try await EndpointsFixture.with { server in
+            let account = AccountPages(server)
             _ = try await account.open()
             for query in ["done=paused", "done=paused&t=", "done=password&t=x", "t=x"] {
                 #expect(!(await account.browser.get("/account/security?\(query)").text.contains("notice")), "\(query)")
@@ -129,8 +129,8 @@ import Testing
     }
 
     @Test func whatIsNoFormIsRefused() async throws {
-        try await EndpointsFixture.with { stage in
-            let account = AccountPages(stage)
+        try await EndpointsFixture.with { server in
+            let account = AccountPages(server)
             let page = try await account.open()
             let token = try #require(page.csrf("/account/end"))
             for form in [["csrf": token], ["csrf": token, "which": "everything"]] {
@@ -141,7 +141,7 @@ import Testing
                 ("application/json", "{}", 415), ("application/x-www-form-urlencoded", "which=all&which=all", 400),
                 ("application/x-www-form-urlencoded", "which=%zz", 400),
             ] {
-                let answer = await stage.send(
+                let answer = await server.send(
                     Request(
                         .post, "/account/end",
                         fields: ["Cookie": cookies, "Content-Type": type, "Sec-Fetch-Site": "same-origin"],

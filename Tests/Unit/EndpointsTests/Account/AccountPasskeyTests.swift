@@ -22,9 +22,9 @@ import WebAuthnFixture
     private static func with(
         limit: Int = 20, _ body: (AccountPages, AccountPage, SoftAuthenticator, Tokens) async throws -> Void
     ) async throws {
-        try await EndpointsFixture.withPasskeys(limit: limit) { stage in
-            let phone = try await stage.logIn()
-            let account = AccountPages(stage)
+        try await EndpointsFixture.withPasskeys(limit: limit) { server in
+            let phone = try await server.logIn()
+            let account = AccountPages(server)
             let page = try await account.open(path)
             let authenticator = SoftAuthenticator(credentialID: [9, 9], userHandle: Hex.decode(phone.userID))
             try await body(account, page, authenticator, phone)
@@ -41,15 +41,15 @@ import WebAuthnFixture
                 let after = await account.browser.get(try #require(answer.field("Location")))
                 #expect(after.text.contains("The passkey is added"))
             }
-            #expect(await account.stage.call(.get, "/v1/me/passkeys", bearer: phone.access).items.count == 1)
-            #expect(await account.stage.passkeyEvents(of: phone.userID).count == 1)
-            #expect(try await account.stage.logIn(by: authenticator).status == 200)
+            #expect(await account.server.call(.get, "/v1/me/passkeys", bearer: phone.access).items.count == 1)
+            #expect(await account.server.passkeyEvents(of: phone.userID).count == 1)
+            #expect(try await account.server.logIn(by: authenticator).status == 200)
         }
     }
 
     @Test("the options name what the account has, so that no device makes a second one") func excluded() async throws {
         try await Self.with { account, _, _, phone in
-            _ = try await account.stage.passkey(of: phone, id: [1, 2, 3])
+            _ = try await account.server.passkey(of: phone, id: [1, 2, 3])
             let options = try AccountPage(await account.browser.get(Self.path)).passkeyOptions()
             guard case .array(let list) = options["excludeCredentials"] else {
                 Issue.record("no list")
@@ -62,13 +62,13 @@ import WebAuthnFixture
 
     @Test("a challenge of another ceremony, session or user adds nothing") func otherChallenges() async throws {
         try await Self.with { account, page, authenticator, phone in
-            let stage = account.stage
-            _ = await stage.admin(.post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
-            let bert = AccountPages(stage)
+            let server = account.server
+            _ = await server.admin(.post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
+            let bert = AccountPages(server)
             let bertsPage = try await bert.open(Self.path, username: "bert", password: "another long horse")
-            let elsewhere = AccountPages(stage)
+            let elsewhere = AccountPages(server)
             for challenge in [
-                try await stage.challenge(for: phone.access), try await stage.challenge(), try bertsPage.challenge(),
+                try await server.challenge(for: phone.access), try await server.challenge(), try bertsPage.challenge(),
                 try await elsewhere.open(Self.path).challenge(), [UInt8](repeating: 1, count: 41),
             ] {
                 let answer = try await Self.add(authenticator.register(challenge), account, page)
@@ -83,7 +83,7 @@ import WebAuthnFixture
             let second = SoftAuthenticator(credentialID: [8], userHandle: authenticator.userHandle)
             let reused = try await Self.add(second.register(challenge), account, page)
             #expect(reused.status == 422)
-            #expect(await stage.call(.get, "/v1/me/passkeys", bearer: phone.access).items.count == 1)
+            #expect(await server.call(.get, "/v1/me/passkeys", bearer: phone.access).items.count == 1)
             // Bert does not take it over.
             let taken = try await Self.add(authenticator.register(try bertsPage.challenge()), bert, bertsPage)
             #expect(taken.status == 409 && taken.text.contains("already belongs to an account"))
@@ -94,7 +94,7 @@ import WebAuthnFixture
     func late() async throws {
         try await Self.with { account, page, authenticator, phone in
             let challenge = try page.challenge()
-            account.stage.moveClock(to: 300)
+            account.server.moveClock(to: 300)
             let answer = try await Self.add(authenticator.register(challenge), account, page)
             #expect(answer.status == 303)
             #expect(answer.field("Location")?.contains("/login?r=") == true)
@@ -108,7 +108,7 @@ import WebAuthnFixture
             #expect(late.status == 422)
             let added = try await Self.add(authenticator.register(try fresh.challenge()), account, fresh)
             #expect(added.status == 303)
-            #expect(await account.stage.call(.get, "/v1/me/passkeys", bearer: phone.access).items.count == 1)
+            #expect(await account.server.call(.get, "/v1/me/passkeys", bearer: phone.access).items.count == 1)
         }
     }
 

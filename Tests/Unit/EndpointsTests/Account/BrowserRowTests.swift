@@ -12,7 +12,7 @@ import Testing
     private static let unnamed: [String: String?] = ["device_id": nil]
 
     private func browser(_ login: PageLoginFixture) -> Browser {
-        let browser = Browser(login.stage)
+        let browser = Browser(login.server)
         browser.userAgent = Self.firefox
         return browser
     }
@@ -32,7 +32,7 @@ import Testing
     }
 
     private func sessions(_ login: PageLoginFixture) async -> [Answer] {
-        await login.stage.admin(.get, "/admin/v1/users/username:anna/sessions").items
+        await login.server.admin(.get, "/admin/v1/users/username:anna/sessions").items
             .filter { $0.string("client_id") == PageLoginFixture.clientID && $0.string("ended_reason") == nil }
     }
 
@@ -40,7 +40,7 @@ import Testing
     func silentChecks() async throws {
         try await withSession { login, browser, first in
             for number in Int64(1)...4 {
-                login.stage.moveClock(to: number * 900)
+                login.server.moveClock(to: number * 900)
                 let answer = await login.exchange(try await silent(browser), Self.unnamed)
                 #expect(answer.status == 200, "\(answer.text)")
                 #expect(answer.string("session_id") == first.sessionID && answer.string("refresh_token") == nil)
@@ -49,13 +49,13 @@ import Testing
                     #expect(claims.string("sid") == first.sessionID, "\(token)")
                 }
                 let access = try #require(answer.string("access_token"))
-                #expect(await login.stage.call(.get, "/v1/verify", bearer: access).status == 200)
+                #expect(await login.server.call(.get, "/v1/verify", bearer: access).status == 200)
             }
             let living = await sessions(login)
             #expect(living.map { $0.string("session_id") } == [first.sessionID])
             // The check is a use of the session, and the refresh token of the client is the same as before.
             #expect(living[0].integer("last_refreshed_at") == EndpointsFixture.start + 3600)
-            #expect(await login.stage.refresh(first.refresh, more: "&client_id=shop").status == 200)
+            #expect(await login.server.refresh(first.refresh, more: "&client_id=shop").status == 200)
         }
     }
 
@@ -64,7 +64,7 @@ import Testing
             let browser = browser(login)
             let changes = Self.unnamed.merging(["authentication_mode": "PASSWORD"]) { $1 }
             let first = try Tokens(await login.exchange(try await login.code(browser), changes))
-            login.stage.moveClock(to: 900)
+            login.server.moveClock(to: 900)
             let answer = await login.exchange(try await silent(browser), Self.unnamed)
             #expect(answer.status == 200 && answer.string("session_id") != first.sessionID, "\(answer.text)")
         }
@@ -80,7 +80,7 @@ import Testing
         ] as [[String: String?]])
     func ownSessions(_ changes: [String: String?]) async throws {
         try await PageLoginFixture.with(Self.shared) { login in
-            _ = await login.stage.admin(
+            _ = await login.server.admin(
                 .patch, "/admin/v1/clients/shop",
                 #"{"scope":"openid profile email read account offline_access","resources":["https://a.example"]}"#)
             let browser = browser(login)
@@ -97,7 +97,7 @@ import Testing
     func endedMeanwhile() async throws {
         try await withSession { login, browser, first in
             let code = try await silent(browser)
-            let logout = await login.stage.call(.post, "/v1/logout", #"{"refresh_token":"\#(first.refresh)"}"#)
+            let logout = await login.server.call(.post, "/v1/logout", #"{"refresh_token":"\#(first.refresh)"}"#)
             #expect(logout.status == 204)
             #expect(await login.exchange(code, Self.unnamed).string("error") == "invalid_grant")
             #expect(await sessions(login).isEmpty)
@@ -114,24 +114,24 @@ import Testing
         try await PageLoginFixture.with(Self.shared) { plain in
             let terms = RecheckTerms(interval: .seconds(600), outageBudget: .seconds(60))
             let policy = RefreshPolicy(absoluteMaximum: .seconds(86_400 * 365), recheckTerms: ["acme": terms])
-            let login = PageLoginFixture(stage: plain.stage.over(plain.stage.store, policy: policy))
+            let login = PageLoginFixture(server: plain.server.over(plain.server.store, policy: policy))
             let browser = browser(login)
             let first = try Tokens(await login.exchange(try await login.code(browser), Self.unnamed))
             let id = try #require(Identifier<Session>(first.sessionID))
             let start = Instant(secondsSinceEpoch: EndpointsFixture.start)
-            let done: Void? = try await login.stage.store.updateProviderCheck(id) {
+            let done: Void? = try await login.server.store.updateProviderCheck(id) {
                 $0.session.confirmation = ProviderConfirmation(provider: "acme", at: start)
             }
             #expect(done != nil)
             let (end, key) = (Int64(660), ["Idempotency-Key": "once"] as Fields)
-            login.stage.moveClock(to: end - 1)
-            if expiry == .beforeTheCheck { login.stage.moveClock(to: end) }
+            login.server.moveClock(to: end - 1)
+            if expiry == .beforeTheCheck { login.server.moveClock(to: end) }
             let code = try await silent(browser)
-            if expiry == .beforeTheExchange { login.stage.moveClock(to: end) }
+            if expiry == .beforeTheExchange { login.server.moveClock(to: end) }
             var answer = await login.exchange(code, Self.unnamed, fields: key)
             if expiry == .beforeItsRepetition {
                 #expect(answer.string("session_id") == first.sessionID, "\(answer.text)")
-                login.stage.moveClock(to: end)
+                login.server.moveClock(to: end)
                 answer = await login.exchange(code, Self.unnamed, fields: key)
             }
             guard expiry == .beforeTheCheck else {
@@ -148,7 +148,7 @@ import Testing
             let code = try await silent(browser)
             #expect(await login.exchange(code, Self.unnamed).status == 200)
             #expect(await login.exchange(code, Self.unnamed).string("error") == "invalid_grant")
-            let refused = await login.stage.refresh(first.refresh, more: "&client_id=shop")
+            let refused = await login.server.refresh(first.refresh, more: "&client_id=shop")
             #expect(refused.string("reason") == "code_reused", "\(refused.text)")
             #expect(
                 try Redirect(await browser.get(PageLoginFixture.url(["prompt": "none"])))["error"] == "login_required")
@@ -174,7 +174,7 @@ import Testing
             let browser = browser(login)
             var tokens: [Tokens] = []
             for number in Int64(0)..<5 {
-                login.stage.moveClock(to: number * 60)
+                login.server.moveClock(to: number * 60)
                 let code =
                     number == 0
                     ? try await login.code(browser, ["scope": "openid email read account"])
@@ -185,23 +185,23 @@ import Testing
                 tokens.append(try Tokens(await login.exchange(code, Self.unnamed)))
             }
             #expect(Set(tokens.map(\.sessionID)).count == 5)
-            let phone = try await login.stage.logIn(device: #"phone-9","name":"Phone"#)
-            let account = AccountPages(login.stage, browser)
+            let phone = try await login.server.logIn(device: #"phone-9","name":"Phone"#)
+            let account = AccountPages(login.server, browser)
             let page = try await account.open()
             let ids = Set(tokens.map(\.sessionID))
             #expect(page.sessions.count == 2 && page.sessions.contains(phone.sessionID), "\(page.sessions)")
             let row = try #require(page.sessions.first { ids.contains($0) })
             #expect(page.text.contains("Firefox · Linux") && !page.text.contains("Unnamed device"))
             // The list of the API has the same rows: the phone, the browser, and the client in it.
-            let devices = await login.stage.call(.get, "/v1/me/devices", bearer: tokens[4].access).items
+            let devices = await login.server.call(.get, "/v1/me/devices", bearer: tokens[4].access).items
             #expect(devices.count == 3)
             #expect(devices.count { $0.string("name") == "Firefox · Linux" } == 2)
             #expect(devices.count { $0.bool("current") == true } == 1)
             _ = try await account.act("/account/end", of: page, ["session": row])
             for token in tokens {
-                #expect(await login.stage.refresh(token.refresh, more: "&client_id=shop").status == 400)
+                #expect(await login.server.refresh(token.refresh, more: "&client_id=shop").status == 400)
             }
-            #expect(await login.stage.refresh(phone.refresh).status == 200)
+            #expect(await login.server.refresh(phone.refresh).status == 200)
         }
     }
 
@@ -213,16 +213,16 @@ import Testing
             let first = try Tokens(await login.exchange(try await login.code(browser, scope), Self.unnamed))
             let code = try #require(try Redirect(await browser.get(PageLoginFixture.url(scope)))["code"])
             let second = try Tokens(await login.exchange(code, Self.unnamed))
-            let phone = try await login.stage.logIn(device: "phone-9")
+            let phone = try await login.server.logIn(device: "phone-9")
             let device = try #require(first.answer.string("device_id"))
             #expect(second.answer.string("device_id") != device)
             let path = "/v1/me/devices/\(device)"
-            let renamed = await login.stage.call(.patch, path, #"{"name":"Work"}"#, bearer: phone.access)
+            let renamed = await login.server.call(.patch, path, #"{"name":"Work"}"#, bearer: phone.access)
             #expect(renamed.status == 200, "\(renamed.text)")
             #expect(await sessions(login).allSatisfy { $0.string("device", "name") == "Work" })
-            #expect(await login.stage.call(.delete, path, bearer: phone.access).status == 204)
+            #expect(await login.server.call(.delete, path, bearer: phone.access).status == 204)
             #expect(await sessions(login).isEmpty)
-            #expect(await login.stage.refresh(phone.refresh).status == 200)
+            #expect(await login.server.refresh(phone.refresh).status == 200)
         }
     }
 

@@ -16,9 +16,9 @@ struct KnownUserTests {
     @Test("The page of `prompt=login` and of `max_age` knows the user, and takes the password alone", arguments: again)
     func known(_ demand: [String: String?]) async throws {
         try await PageLoginFixture.with(#","browser_session":"client""#) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             _ = try await login.code(browser)
-            login.stage.moveClock(to: 100)
+            login.server.moveClock(to: 100)
             let page = try await login.page(browser, demand)
             #expect(isKnown(page), "\(page.answer.text)")
             let wrong = await login.submit(browser, page, password: "wrong horse")
@@ -36,7 +36,7 @@ struct KnownUserTests {
     func unknown() async throws {
         for session in ["client", "none"] {
             try await PageLoginFixture.with(#","browser_session":"\#(session)""#) { login in
-                let browser = Browser(login.stage)
+                let browser = Browser(login.server)
                 let first = try await login.page(browser, ["prompt": "login"])
                 #expect(!isKnown(first))
                 _ = try await login.code(browser)
@@ -44,7 +44,7 @@ struct KnownUserTests {
                 #expect(!isKnown(hinted) && hinted.answer.text.contains(#"value="bert""#))
                 guard session == "none" else { return }
                 // The session of the account pages is none of the client's.
-                _ = try await AccountPages(login.stage, browser).open()
+                _ = try await AccountPages(login.server, browser).open()
                 let last = try await login.page(browser, ["prompt": "login"])
                 #expect(!isKnown(last))
             }
@@ -55,11 +55,11 @@ struct KnownUserTests {
     func addresses() async throws {
         for isVerified in [true, false] {
             try await PageLoginFixture.with(#","browser_session":"client""#) { login in
-                let browser = Browser(login.stage)
+                let browser = Browser(login.server)
                 _ = try await login.code(browser)
-                _ = await login.stage.admin(
+                _ = await login.server.admin(
                     .patch, "/admin/v1/users/username:anna", #"{"email_verified":\#(isVerified)}"#)
-                _ = await login.stage.admin(.patch, "/admin/v1/clients/shop", #"{"login_names":"email"}"#)
+                _ = await login.server.admin(.patch, "/admin/v1/clients/shop", #"{"login_names":"email"}"#)
                 let page = try await login.page(browser, ["prompt": "login"])
                 #expect(page.answer.text.contains(#"value="anna@example.org""#) == isVerified)
                 #expect(page.answer.text.contains("Not you?") == isVerified)

@@ -8,10 +8,10 @@ import Testing
 struct PageFormTests {
     /// A browser without cookies: each request is that of a new one.
     private struct Cookieless {
-        let stage: EndpointsFixture
+        let server: EndpointsFixture
 
-        func get(_ path: String) async -> Answer { await Browser(stage).get(path) }
-        func post(_ path: String, _ form: [String: String]) async -> Answer { await Browser(stage).post(path, form) }
+        func get(_ path: String) async -> Answer { await Browser(server).get(path) }
+        func post(_ path: String, _ form: [String: String]) async -> Answer { await Browser(server).post(path, form) }
     }
 
     /// The hidden fields of the form that goes to `path`.
@@ -28,7 +28,7 @@ struct PageFormTests {
         arguments: ["/login/password", "/login/phone", "/login/app", "/reset", "/not-me"])
     func blockedCookies(_ path: String) async throws {
         try await PhonePageFixture.with(PhoneBrowserTests.shared) { waiting, phone in
-            let browser = Cookieless(stage: waiting.stage)
+            let browser = Cookieless(server: waiting.server)
             let page: String
             switch path {
             case "/login/app", "/reset": page = path
@@ -37,7 +37,7 @@ struct PageFormTests {
                 let code = try #require(try Redirect(try await waiting.finish())["code"])
                 let tokens = try Tokens(await waiting.hosted.exchange(code))
                 let id = try #require(Identifier<Session>(tokens.sessionID))
-                page = waiting.stage.context.notMeURL(of: id)
+                page = waiting.server.context.notMeURL(of: id)
             default: page = try #require(await browser.get(PageLoginFixture.url()).field("Location"))
             }
             var form = hidden(path, await browser.get(page))
@@ -59,7 +59,7 @@ struct PageFormTests {
                 }
             #expect(told.text.contains(kept), "\(told.text)")
             // With cookies the page works.
-            let kind = Browser(waiting.stage)
+            let kind = Browser(waiting.server)
             _ = await kind.get(page)
             let stale = await kind.post(path, hidden(path, told))
             #expect(stale.text.contains("Please press once more"))
@@ -68,14 +68,14 @@ struct PageFormTests {
 
     @Test("The page of a device names its program, its place and what it gets in plain words")
     func device() async throws {
-        try await DeviceLogin.with { stage, _ in
-            let account = AccountPages(stage)
+        try await DeviceLogin.with { server, _ in
+            let account = AccountPages(server)
             let page = try await account.open("/device")
             for (program, words) in [
                 ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox · Linux"),
                 ("CornerTV/2.1 (tv; 4K)", "CornerTV"),
             ] {
-                let login = try await DeviceLogin(stage, scope: "read%20account", fields: ["User-Agent": program])
+                let login = try await DeviceLogin(server, scope: "read%20account", fields: ["User-Agent": program])
                 let form = ["user_code": login.opened.string("user_code") ?? "", "csrf": page.csrf("/device") ?? ""]
                 let german = await account.browser.post(
                     "/device", form, fields: ["Sec-Fetch-Site": "same-origin", "Accept-Language": "de"])
@@ -89,8 +89,8 @@ struct PageFormTests {
 
     @Test("After a logout the browser forgets the pages that it has kept, unless others lie on the same host")
     func caches() async throws {
-        try await EndpointsFixture.with { stage in
-            let account = AccountPages(stage)
+        try await EndpointsFixture.with { server in
+            let account = AccountPages(server)
             let page = try await account.open()
             let out = try await account.send("/oauth/logout", of: page, [:])
             #expect(out.text.contains("You are signed out") && out.field("Clear-Site-Data") == "\"cache\"")
@@ -100,8 +100,8 @@ struct PageFormTests {
 
     @Test("A page that shows something of the account names the page on which the browser begins anew")
     func kept() async throws {
-        try await EndpointsFixture.with { stage in
-            let account = AccountPages(stage)
+        try await EndpointsFixture.with { server in
+            let account = AccountPages(server)
             for path in ["/account", "/account/security", "/account/activity"] {
                 let page = try await account.open(path)
                 #expect(page.text.contains(#"data-account="\#(path)""#))

@@ -9,26 +9,26 @@ import Testing
 @Suite struct ResetPageTests {
     private static let new = "a longer battery staple"
 
-    private func token(_ stage: EndpointsFixture) async throws -> String {
-        let answer = await stage.admin(.post, "/admin/v1/users/username:anna/password-reset", "{}")
+    private func token(_ server: EndpointsFixture) async throws -> String {
+        let answer = await server.admin(.post, "/admin/v1/users/username:anna/password-reset", "{}")
         let token = try #require(answer.string("reset_token"), "\(answer.text)")
-        stage.surroundings.secrets.withLock { _ = $0.insert(token) }
+        server.surroundings.secrets.withLock { _ = $0.insert(token) }
         return token
     }
 
     @Test func thePasswordIsSetAndEverySessionEnds() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await stage.logIn()
-            let account = AccountPages(stage)
+        try await EndpointsFixture.with { server in
+            let phone = try await server.logIn()
+            let account = AccountPages(server)
             _ = try await account.open()
-            let token = try await token(stage)
+            let token = try await token(server)
             let page = AccountPage(await account.browser.get("/reset"))
             #expect(page.answer.status == 200 && page.text.contains(#"name="token""#))
             let answer = try await account.send("/reset", of: page, ["token": token, "new_password": Self.new])
             let location = try #require(answer.field("Location"))
             #expect(answer.status == 303 && !location.contains(token))
             #expect(await account.browser.get(location).text.contains("Your password is changed"))
-            #expect(await stage.refresh(phone.refresh).string("reason") == "password_changed")
+            #expect(await server.refresh(phone.refresh).string("reason") == "password_changed")
             #expect(await account.browser.get("/account").status == 303)
             #expect(await account.events().contains("password_changed"))
             #expect(try await account.open(password: Self.new).answer.status == 200)
@@ -47,10 +47,10 @@ import Testing
             ("", "anna-anna-2026", "must not be your username"), ("", String(repeating: "x", count: 5000), "too long"),
         ] as [(String?, String, String)])
     func aFormIsRefused(_ wrong: String?, _ password: String, _ sentence: String) async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await stage.logIn()
-            let account = AccountPages(stage)
-            let right = try await token(stage)
+        try await EndpointsFixture.with { server in
+            let phone = try await server.logIn()
+            let account = AccountPages(server)
+            let right = try await token(server)
             let page = AccountPage(await account.browser.get("/reset"))
             var form = ["new_password": password]
             form["token"] = wrong == "" ? right : wrong
@@ -62,16 +62,16 @@ import Testing
             )
             #expect(!answer.text.contains("<script>") && !answer.text.contains(#"value="\#(Self.new)""#))
             if wrong == "" { #expect(answer.text.contains(right)) }
-            #expect(await stage.refresh(phone.refresh).status == 200)
+            #expect(await server.refresh(phone.refresh).status == 200)
         }
     }
 
     /// Without script the user pastes what stands in the message.
     @Test(arguments: ["https://login.example/reset#", " https://login.example/reset#", "#", ""])
     func theLinkIsPasted(_ start: String) async throws {
-        try await EndpointsFixture.with { stage in
-            let account = AccountPages(stage)
-            let token = try await token(stage)
+        try await EndpointsFixture.with { server in
+            let account = AccountPages(server)
+            let token = try await token(server)
             let page = AccountPage(await account.browser.get("/reset"))
             #expect(page.text.contains("Link from the message"))
             let short = try await account.send("/reset", of: page, ["token": start + token, "new_password": "short"])
@@ -83,20 +83,20 @@ import Testing
     }
 
     @Test func aTokenThatIsTooOldIsRefused() async throws {
-        try await EndpointsFixture.with { stage in
-            let account = AccountPages(stage)
-            let token = try await token(stage)
+        try await EndpointsFixture.with { server in
+            let account = AccountPages(server)
+            let token = try await token(server)
             let page = AccountPage(await account.browser.get("/reset"))
-            stage.moveClock(to: 3600)
+            server.moveClock(to: 3600)
             let answer = try await account.send("/reset", of: page, ["token": token, "new_password": Self.new])
             #expect(answer.status == 422)
         }
     }
 
     @Test func theWalls() async throws {
-        try await EndpointsFixture.with { stage in
-            let account = AccountPages(stage)
-            let token = try await token(stage)
+        try await EndpointsFixture.with { server in
+            let account = AccountPages(server)
+            let token = try await token(server)
             let page = AccountPage(await account.browser.get("/reset"))
             let form = ["token": token, "new_password": Self.new]
             let foreign = try await account.send(
@@ -106,7 +106,7 @@ import Testing
                 // Another browser, which the page was not made for.
                 var all = form
                 all["csrf"] = csrf
-                let answer = await Browser(stage).post("/reset", all)
+                let answer = await Browser(server).post("/reset", all)
                 #expect(answer.status == 200 && answer.text.contains("Please press once more"))
                 #expect(answer.text.contains(token))
             }
@@ -122,8 +122,8 @@ import Testing
     }
 
     @Test func wrongTokensAreLimited() async throws {
-        try await EndpointsFixture.with { stage in
-            let account = AccountPages(stage)
+        try await EndpointsFixture.with { server in
+            let account = AccountPages(server)
             let page = AccountPage(await account.browser.get("/reset"))
             var last: Answer?
             for _ in 0..<200 where last?.status != 429 {

@@ -39,11 +39,11 @@ import Testing
         route.pattern.split(separator: "/").map { $0.hasPrefix("{") ? "/username:nobody" : "/\($0)" }.joined()
     }
 
-    private func send(_ route: Route, _ key: String, _ stage: EndpointsFixture, on listener: Caller.Listener = .admin)
+    private func send(_ route: Route, _ key: String, _ server: EndpointsFixture, on listener: Caller.Listener = .admin)
         async
         -> Answer
     {
-        await stage.send(
+        await server.send(
             Request(route.method, Self.target(route), fields: ["Authorization": "Bearer \(key)"]), on: listener)
     }
 
@@ -51,12 +51,12 @@ import Testing
     func table() async throws {
         let named = Self.support.union(Self.users)
         #expect(named.isSubset(of: Set(Self.calls.map(\.route.name))))
-        try await EndpointsFixture.with { stage in
-            let administration = Administration(stage.context)
+        try await EndpointsFixture.with { server in
+            let administration = Administration(server.context)
             for scope in AdminKey.Scope.allCases {
                 let secret = try await administration.createAdminKey(name: "tried", scope: scope, by: .system).1
                 for (route, scopes) in Self.calls {
-                    let answer = await send(route, secret, stage)
+                    let answer = await send(route, secret, server)
                     if scopes.contains(scope) {
                         #expect(answer.status != 401, "\(route.name) with \(scope)")
                         #expect(answer.string("code") != "insufficient_scope", "\(route.name) with \(scope)")
@@ -71,11 +71,11 @@ import Testing
 
     @Test("a sign-up backend sets no claims and no longer session, in a new user and in a present one")
     func membersOfOwner() async throws {
-        try await EndpointsFixture.with { stage in
-            let administration = Administration(stage.context)
+        try await EndpointsFixture.with { server in
+            let administration = Administration(server.context)
             let secret = try await administration.createAdminKey(name: "sign-up", scope: .users, by: .system).1
             func call(_ method: Method, _ path: String, _ body: String) async -> Answer {
-                await stage.admin(method, "/admin/v1/users\(path)", body, key: secret)
+                await server.admin(method, "/admin/v1/users\(path)", body, key: secret)
             }
 
             let made = await call(
@@ -99,23 +99,24 @@ import Testing
 
     @Test("the log names the key that is refused, and no user where no proof has come")
     func refusedActor() async throws {
-        try await EndpointsFixture.with { stage in
-            let administration = Administration(stage.context)
+        try await EndpointsFixture.with { server in
+            let administration = Administration(server.context)
             let (key, secret) = try await administration.createAdminKey(name: "feed", scope: .feed, by: .system)
-            func refused() -> String { stage.log.last { $0.contains("request refused") } ?? "" }
+            func refused() -> String { server.log.last { $0.contains("request refused") } ?? "" }
             for (route, scopes) in Self.calls where !scopes.contains(.feed) {
-                _ = await send(route, secret, stage)
+                _ = await send(route, secret, server)
                 #expect(refused().contains(#""actor":"admin:\#(key.id)""#), "\(route.name): \(refused())")
-                _ = await send(route, "sja_unknown", stage)
+                _ = await send(route, "sja_unknown", server)
                 #expect(refused().contains(#""actor":"unknown""#), "\(route.name): \(refused())")
             }
         }
     }
 
     @Test func noCallOfOneListenerIsOnTheOther() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             for route in Route.all where route.listeners != .both && !route.pattern.hasSuffix("*") {
-                let answer = await send(route, stage.adminKey, stage, on: route.listeners == .admin ? .public : .admin)
+                let answer = await send(
+                    route, server.adminKey, server, on: route.listeners == .admin ? .public : .admin)
                 #expect(answer.status == 404, "\(route.name)")
                 #expect(answer.string("code") == "not_found", "\(route.name)")
             }
@@ -123,39 +124,39 @@ import Testing
     }
 
     @Test func aKeyOpensNothingFromItsEndOn() async throws {
-        try await EndpointsFixture.with { stage in
-            let made = await stage.admin(
+        try await EndpointsFixture.with { server in
+            let made = await server.admin(
                 .post, "/admin/v1/admin-keys", #"{"name":"week","scope":"support","expires_in":604800}"#)
             #expect(made.status == 201)
             #expect(made.string("scope") == "support")
             #expect(made.integer("expires_at") == EndpointsFixture.start + 604_800)
             let key = try #require(made.string("admin_key"))
             let list = try #require(Route.all.first { $0.name == "GET /admin/v1/users" })
-            stage.moveClock(to: 604_799)
-            let before = await send(list, key, stage)
+            server.moveClock(to: 604_799)
+            let before = await send(list, key, server)
             #expect(before.status == 200)
-            stage.moveClock(to: 604_800)
-            let after = await send(list, key, stage)
+            server.moveClock(to: 604_800)
+            let after = await send(list, key, server)
             #expect(after.status == 401)
-            let refused = await stage.admin(.post, "/admin/v1/admin-keys", #"{"name":"x","expires_in":59}"#)
+            let refused = await server.admin(.post, "/admin/v1/admin-keys", #"{"name":"x","expires_in":59}"#)
             #expect(refused.string("member") == "expires_in")
-            let unknown = await stage.admin(.post, "/admin/v1/admin-keys", #"{"name":"x","scope":"admin"}"#)
+            let unknown = await server.admin(.post, "/admin/v1/admin-keys", #"{"name":"x","scope":"admin"}"#)
             #expect(unknown.string("member") == "scope")
         }
     }
 
     @Test func theLastUseIsKnownToTheHour() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             func lastUse() async throws -> Int64? {
-                try await stage.store.adminKeys().first?.lastUsedAt?.secondsSinceEpoch
+                try await server.store.adminKeys().first?.lastUsedAt?.secondsSinceEpoch
             }
             let unused = try await lastUse()
             #expect(unused == nil)
             for (second, expected) in [(0, 0), (3599, 0), (3600, 3600), (5000, 3600), (90_000, 90_000)]
                 as [(Int64, Int64)]
             {
-                stage.moveClock(to: second)
-                let answer = await stage.admin(.get, "/admin/v1/admin-keys")
+                server.moveClock(to: second)
+                let answer = await server.admin(.get, "/admin/v1/admin-keys")
                 #expect(answer.status == 200)
                 let used = try await lastUse()
                 #expect(used == EndpointsFixture.start + expected)

@@ -32,22 +32,22 @@ import Testing
     @Test(arguments: endings.indices, [-1, 0, 1] as [Int64])
     func endsAtThatSecond(_ index: Int, _ offset: Int64) async throws {
         let ending = Self.endings[index]
-        try await EndpointsFixture.with { stage in
-            #expect(await stage.admin(.put, "/admin/v1/settings/sessions", ending.settings).status == 200)
-            let login = try await stage.logIn()
+        try await EndpointsFixture.with { server in
+            #expect(await server.admin(.put, "/admin/v1/settings/sessions", ending.settings).status == 200)
+            let login = try await server.logIn()
             var (refresh, access) = (login.refresh, login.access)
             for moment in ending.refreshes {
-                stage.moveClock(to: moment)
-                let answer = await stage.refresh(refresh)
+                server.moveClock(to: moment)
+                let answer = await server.refresh(refresh)
                 refresh = try #require(answer.string("refresh_token"), "\(ending.name)")
                 access = try #require(answer.string("access_token"))
                 let ends = [answer.integer("session_idle_expires_at"), answer.integer("session_expires_at")]
                 #expect(ends.contains(EndpointsFixture.start + ending.end), "\(ending.name)")
             }
-            stage.moveClock(to: ending.end + offset)
-            let verified = await stage.call(.get, "/v1/verify", bearer: access)
+            server.moveClock(to: ending.end + offset)
+            let verified = await server.call(.get, "/v1/verify", bearer: access)
             #expect(verified.status == (offset < 0 ? 200 : 401), "\(ending.name)")
-            let answer = await stage.refresh(refresh)
+            let answer = await server.refresh(refresh)
             #expect(answer.status == (offset < 0 ? 200 : 400), "\(ending.name)")
             #expect(answer.string("reason") == (offset < 0 ? nil : ending.reason), "\(ending.name)")
             if offset < 0, ending.reason == "max_lifetime_reached" {
@@ -57,51 +57,51 @@ import Testing
     }
 
     @Test func aRollingTokenEndsAtItsExpiryWhileTheSessionGoesOn() async throws {
-        try await EndpointsFixture.with { stage in
-            let client = await stage.admin(
+        try await EndpointsFixture.with { server in
+            let client = await server.admin(
                 .patch, "/admin/v1/clients/mobile", #"{"access_token_lifetime":7200,"refresh_after":600}"#)
             #expect(client.status == 200)
-            let tokens = try await stage.logIn()
+            let tokens = try await server.logIn()
             #expect(tokens.answer.integer("expires_in") == 7200)
             #expect(tokens.answer.integer("refresh_after") == EndpointsFixture.start + 600)
             for (moment, status) in [(7199, 200), (7200, 401), (7201, 401)] as [(Int64, Int)] {
-                stage.moveClock(to: moment)
-                #expect(await stage.call(.get, "/v1/verify", bearer: tokens.access).status == status)
-                #expect(await stage.call(.get, "/v1/me", bearer: tokens.access).status == status)
+                server.moveClock(to: moment)
+                #expect(await server.call(.get, "/v1/verify", bearer: tokens.access).status == status)
+                #expect(await server.call(.get, "/v1/me", bearer: tokens.access).status == status)
             }
-            let expired = await stage.call(.get, "/v1/me", bearer: tokens.access)
+            let expired = await server.call(.get, "/v1/me", bearer: tokens.access)
             #expect(expired.string("code") == "invalid_token")
             #expect(expired.field("WWW-Authenticate")?.contains(#"error="invalid_token""#) == true)
-            #expect(await stage.refresh(tokens.refresh).status == 200)
-            #expect(await stage.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
-            #expect(await stage.refresh(tokens.refresh).string("reason") == "logged_out")
+            #expect(await server.refresh(tokens.refresh).status == 200)
+            #expect(await server.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
+            #expect(await server.refresh(tokens.refresh).string("reason") == "logged_out")
         }
     }
 
     @Test func settingsActOnLivingSessionsAtOnceAndNoEndThatWasAnsweredIsTakenBack() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
-            stage.moveClock(to: 8000)
-            #expect(await stage.call(.get, "/v1/verify", bearer: tokens.access).status == 200)
-            let shorter = await stage.admin(
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
+            server.moveClock(to: 8000)
+            #expect(await server.call(.get, "/v1/verify", bearer: tokens.access).status == 200)
+            let shorter = await server.admin(
                 .put, "/admin/v1/settings/sessions", #"{"offline_session_idle":8000,"refresh_after":60}"#)
             #expect(shorter.status == 200)
-            #expect(await stage.call(.get, "/v1/verify", bearer: tokens.access).string("code") == "idle_expired")
-            let longer = await stage.admin(.put, "/admin/v1/settings/sessions", #"{"offline_session_idle":1209600}"#)
+            #expect(await server.call(.get, "/v1/verify", bearer: tokens.access).string("code") == "idle_expired")
+            let longer = await server.admin(.put, "/admin/v1/settings/sessions", #"{"offline_session_idle":1209600}"#)
             #expect(longer.status == 200)
-            #expect(await stage.refresh(tokens.refresh).string("reason") == "idle_expired")
-            #expect(await stage.call(.get, "/v1/verify", bearer: tokens.access).status == 401)
+            #expect(await server.refresh(tokens.refresh).string("reason") == "idle_expired")
+            #expect(await server.call(.get, "/v1/verify", bearer: tokens.access).status == 401)
         }
     }
 
     @Test func aUsersOwnMaximumAppliesAtOnce() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
-            let change = await stage.admin(
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
+            let change = await server.admin(
                 .patch, "/admin/v1/users/username:anna", #"{"offline_session_max":6000}"#)
             #expect(change.integer("offline_session_max") == 6000)
-            stage.moveClock(to: 6000)
-            #expect(await stage.refresh(tokens.refresh).string("reason") == "max_lifetime_reached")
+            server.moveClock(to: 6000)
+            #expect(await server.refresh(tokens.refresh).string("reason") == "max_lifetime_reached")
         }
     }
 }

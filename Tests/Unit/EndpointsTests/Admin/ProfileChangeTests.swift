@@ -26,23 +26,23 @@ import Testing
             case .none: ""
             case .finger: #","user_assertion":"\#(phone.touch())""#
             case .strangersFinger:
-                #","user_assertion":"\#(ProvingDevice().assertion(phone.stage, phone.tokens))""#
+                #","user_assertion":"\#(ProvingDevice().assertion(phone.server, phone.tokens))""#
             case .password: #","password":"\#(EndpointsFixture.password)""#
             case .wrongPassword: #","password":"wrong""#
             }
-        return await phone.stage.call(.patch, "/v1/me", "{\(change)\(more)}", bearer: phone.tokens.access)
+        return await phone.server.call(.patch, "/v1/me", "{\(change)\(more)}", bearer: phone.tokens.access)
     }
 
     @Test(arguments: rows)
     func anotherAddressOrNumberTakesTheUser(_ seconds: Int64, _ proof: Proof, _ status: Int) async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .biometric)
-            stage.moveClock(to: seconds)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .biometric)
+            server.moveClock(to: seconds)
             for change in Self.changes {
-                let before = await stage.admin(.get, "/admin/v1/users/username:anna").text
+                let before = await server.admin(.get, "/admin/v1/users/username:anna").text
                 let answer = await Self.send(change, proof, phone)
                 #expect(answer.status == status, "\(change): \(answer.text)")
-                let after = await stage.admin(.get, "/admin/v1/users/username:anna").text
+                let after = await server.admin(.get, "/admin/v1/users/username:anna").text
                 #expect((before == after) == (status != 200), "\(change)")
                 if status == 401, proof != .wrongPassword {
                     #expect(answer.string("code") == "insufficient_user_authentication")
@@ -57,9 +57,9 @@ import Testing
     }
 
     @Test func theRestOfTheProfileTakesTheTokenAlone_andSoDoesWhatIsThereAlready() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .no)
-            stage.moveClock(to: 9000)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .no)
+            server.moveClock(to: 9000)
             for change in [
                 #""display_name":"Anna A.","country":"DE""#, #""email":"anna@example.org","display_name":"A""#,
                 #""phone_number":null"#,
@@ -68,16 +68,16 @@ import Testing
             }
             // All or nothing.
             #expect(await Self.send(#""display_name":"Eve","email":"eve@example.org""#, .none, phone).status == 401)
-            #expect(await stage.call(.get, "/v1/me", bearer: phone.tokens.access).string("display_name") == "A")
+            #expect(await server.call(.get, "/v1/me", bearer: phone.tokens.access).string("display_name") == "A")
         }
     }
 
     /// As everywhere, they count for the session that they come with.
     @Test func wrongPasswordsAreGuesses() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             var limits = RateLimits()
             limits.wrongPasswordsPerAddress = 1
-            let limited = RateLimitFixture(stage, limits)
+            let limited = RateLimitFixture(server, limits)
             let token = try #require((await limited.logIn()).string("access_token"))
             func send(_ password: String, from address: String) async -> Answer {
                 await limited.json(
@@ -96,20 +96,20 @@ import Testing
 
     /// A change with the old password races with one that replaces it, and loses.
     @Test func aPasswordThatIsReplacedWhileItIsHashedShowsNothing() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let hash = try HeldHash()
-            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let node = try await server.anotherNode(passwords: hash.passwords)
             let phone = try await GuardedPhone(node, .no)
-            stage.moveClock(to: 9000)
+            server.moveClock(to: 9000)
             let answer = try await hash.during {
                 await Self.send(#""email":"eve@example.org""#, .password, phone)
             } _: {
-                let replaced = await stage.admin(
+                let replaced = await server.admin(
                     .put, "/admin/v1/users/username:anna/password", #"{"new_password":"battery staple"}"#)
                 #expect(replaced.status == 204, "\(replaced.text)")
             }
             #expect(answer.status == 401 && answer.string("code") == "password_changed", "\(answer.text)")
-            let user = await stage.admin(.get, "/admin/v1/users/username:anna")
+            let user = await server.admin(.get, "/admin/v1/users/username:anna")
             #expect(user.string("email") == "anna@example.org")
         }
     }
@@ -117,30 +117,30 @@ import Testing
     /// A user from a provider has no password, and may have no key: a new login will do.
     @Test func aUserWithoutAPasswordLogsInAgain() async throws {
         try await ProviderFixture.with { world in
-            let stage = world.stage
+            let server = world.server
             let old = try Tokens(try await world.logIn(#"{"sub":"u1","jti":"1"}"#))
-            stage.moveClock(to: 300)
+            server.moveClock(to: 300)
             let body = #"{"email":"ada@example.org"}"#
-            let refused = await stage.call(.patch, "/v1/me", body, bearer: old.access)
+            let refused = await server.call(.patch, "/v1/me", body, bearer: old.access)
             #expect(refused.string("code") == "insufficient_user_authentication", "\(refused.text)")
             let guess = #"{"email":"ada@example.org","password":"x"}"#
-            let wrong = await stage.call(.patch, "/v1/me", guess, bearer: old.access)
+            let wrong = await server.call(.patch, "/v1/me", guess, bearer: old.access)
             #expect(wrong.string("code") == "invalid_credentials", "\(wrong.text)")
             let fresh = try world.provider.token(#"{"jti":"2"}"#, at: EndpointsFixture.start + 300)
             let new = try Tokens(await world.present(fresh))
-            #expect(await stage.call(.patch, "/v1/me", body, bearer: new.access).status == 200)
+            #expect(await server.call(.patch, "/v1/me", body, bearer: new.access).status == 200)
         }
     }
 
     @Test func everyChangeOfTheAddressIsInTheTrail_withWhatItWas() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .no)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .no)
             #expect(await Self.send(#""email":"eve@example.org""#, .none, phone).status == 200)
             #expect(await Self.send(#""email":"eve@example.org","country":"DE""#, .none, phone).status == 200)
             let path = "/admin/v1/users/username:anna"
-            #expect(await stage.admin(.patch, path, #"{"email":null}"#).status == 200)
-            #expect(await stage.admin(.patch, path, #"{"display_name":"A"}"#).status == 200)
-            let events = await stage.admin(.get, "/admin/v1/events?user=\(phone.tokens.userID)&limit=200").items
+            #expect(await server.admin(.patch, path, #"{"email":null}"#).status == 200)
+            #expect(await server.admin(.patch, path, #"{"display_name":"A"}"#).status == 200)
+            let events = await server.admin(.get, "/admin/v1/events?user=\(phone.tokens.userID)&limit=200").items
             let changes = events.filter { $0.string("event") == "email_changed" }
             #expect(
                 changes.map { $0.string("reason") } == ["anna@example.org>eve@example.org", "eve@example.org>"])
@@ -152,18 +152,18 @@ import Testing
 
     @Test("the trail keeps no address of a user that is deleted, and those of others")
     func deletedAddresses() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let path = "/admin/v1/users/username:anna"
             for email in ["eve@example.org", "ann@example.org"] {
-                #expect(await stage.admin(.patch, path, #"{"email":"\#(email)"}"#).status == 200)
+                #expect(await server.admin(.patch, path, #"{"email":"\#(email)"}"#).status == 200)
             }
-            let bert = await stage.admin(.post, "/admin/v1/users", #"{"username":"bert","email":"bert@one.example"}"#)
+            let bert = await server.admin(.post, "/admin/v1/users", #"{"username":"bert","email":"bert@one.example"}"#)
             #expect(bert.status == 201)
             let change = #"{"email":"bert@two.example"}"#
-            #expect(await stage.admin(.patch, "/admin/v1/users/username:bert", change).status == 200)
-            #expect(await stage.admin(.get, "/admin/v1/events?limit=200").text.contains("eve@example.org"))
-            #expect((200...204).contains(await stage.admin(.delete, path).status))
-            let trail = await stage.admin(.get, "/admin/v1/events?limit=200")
+            #expect(await server.admin(.patch, "/admin/v1/users/username:bert", change).status == 200)
+            #expect(await server.admin(.get, "/admin/v1/events?limit=200").text.contains("eve@example.org"))
+            #expect((200...204).contains(await server.admin(.delete, path).status))
+            let trail = await server.admin(.get, "/admin/v1/events?limit=200")
             #expect(!trail.text.contains("@example.org"))
             #expect(trail.items.count { $0.string("event") == "email_changed" } == 3)
             #expect(trail.text.contains("bert@one.example>bert@two.example"))

@@ -10,9 +10,9 @@ struct BackchannelClientTests {
 
     @Test("The members are checked together, and come back")
     func members() async throws {
-        try await Login.with { stage, basic, _ in
+        try await Login.with { server, basic, _ in
             let path = "/admin/v1/clients/shop"
-            let fresh = await stage.admin(.get, path)
+            let fresh = await server.admin(.get, path)
             #expect(fresh.string("backchannel_token_delivery_mode") == "poll")
             #expect(fresh.bool("backchannel_user_code_parameter") == false)
             for (body, member) in [
@@ -32,17 +32,17 @@ struct BackchannelClientTests {
                     "backchannel_client_notification_endpoint"
                 ),
             ] {
-                let answer = await stage.admin(.patch, path, body)
+                let answer = await server.admin(.patch, path, body)
                 #expect(answer.status == 400 && answer.string("member") == member, "\(body) \(answer.text)")
             }
             let uri = "https://shop.example/ping"
-            let given = await stage.admin(
+            let given = await server.admin(
                 .patch, path,
                 #"{"backchannel_token_delivery_mode":"ping","backchannel_client_notification_endpoint":"\#(uri)","backchannel_user_code_parameter":false}"#
             )
             #expect(given.string("backchannel_token_delivery_mode") == "ping", "\(given.text)")
-            #expect(await stage.admin(.get, path).string("backchannel_client_notification_endpoint") == uri)
-            let without = await stage.admin(.patch, path, #"{"backchannel_client_notification_endpoint":null}"#)
+            #expect(await server.admin(.get, path).string("backchannel_client_notification_endpoint") == uri)
+            let without = await server.admin(.patch, path, #"{"backchannel_client_notification_endpoint":null}"#)
             #expect(without.status == 400)
         }
     }
@@ -51,23 +51,23 @@ struct BackchannelClientTests {
     func token() async throws {
         let more =
             #","backchannel_token_delivery_mode":"ping","backchannel_client_notification_endpoint":"https://shop.example/p""#
-        try await Login.with(more) { stage, basic, phone in
+        try await Login.with(more) { server, basic, phone in
             for token in [
                 nil, "", "a%20b", "a%0Ab", "%C3%BC", "===", "a=b", String(repeating: "x", count: 1025),
             ] as [String?] {
                 let form = "scope=openid&login_hint=anna" + (token.map { "&client_notification_token=\($0)" } ?? "")
-                let answer = await Login.request(stage, basic, form)
+                let answer = await Login.request(server, basic, form)
                 #expect(answer.status == 400 && answer.string("error") == "invalid_request", "\(form) \(answer.text)")
             }
             for token in [String(repeating: "x", count: 1024), "a-._~%2B%2F=="] {
                 let login = try await Login(
-                    stage, basic, "scope=openid&login_hint=anna&client_notification_token=\(token)")
+                    server, basic, "scope=openid&login_hint=anna&client_notification_token=\(token)")
                 try await login.approve(phone)
                 #expect(await login.collect("&device_id=\(token.count)").status == 200)
             }
-            let other = try await Login.makeClient(stage, "other")
+            let other = try await Login.makeClient(server, "other")
             let login = try await Login(
-                stage, other, "scope=openid&login_hint=anna&client_notification_token=%C3%BC")
+                server, other, "scope=openid&login_hint=anna&client_notification_token=%C3%BC")
             #expect(login.opened.status == 200)
         }
     }

@@ -43,9 +43,9 @@ struct BackchannelErrorTests {
 
     @Test("Each bad parameter has its error, and leaves no login")
     func parameters() async throws {
-        try await Login.with { stage, basic, phone in
+        try await Login.with { server, basic, phone in
             for row in Self.table {
-                let answer = await Login.request(stage, basic, "scope=openid&" + row.form)
+                let answer = await Login.request(server, basic, "scope=openid&" + row.form)
                 #expect(
                     answer.status == row.status && answer.string("error") == row.error, "\(row.form) \(answer.text)")
             }
@@ -53,69 +53,69 @@ struct BackchannelErrorTests {
                 ("", "invalid_request"), ("scope=read&", "invalid_request"), ("scope=write&", "invalid_request"),
                 ("scope=%22&", "invalid_scope"),
             ] {
-                let answer = await Login.request(stage, basic, scope + "login_hint=anna")
+                let answer = await Login.request(server, basic, scope + "login_hint=anna")
                 #expect(answer.status == 400 && answer.string("error") == error, "\(scope) \(answer.text)")
             }
-            #expect(await stage.call(.get, "/v1/me/logins", bearer: phone.access).items.isEmpty)
+            #expect(await server.call(.get, "/v1/me/logins", bearer: phone.access).items.isEmpty)
         }
     }
 
     @Test("An optional parameter that is unknown or too long is bounded, and no error")
     func voluntary() async throws {
-        try await Login.with { stage, basic, _ in
+        try await Login.with { server, basic, _ in
             for (form, seconds) in [
                 ("&requested_expiry=1", 30), ("&requested_expiry=599", 599), ("&requested_expiry=99999999", 600),
             ] as [(String, Int64)] {
-                let login = try await Login(stage, basic, "scope=openid&login_hint=anna" + form)
+                let login = try await Login(server, basic, "scope=openid&login_hint=anna" + form)
                 #expect(login.opened.integer("expires_in") == seconds)
-                _ = await stage.admin(.delete, "/admin/v1/logins/\(login.id)")
+                _ = await server.admin(.delete, "/admin/v1/logins/\(login.id)")
             }
             for form in [
                 "&acr_values=phone", "&acr_values=phr+phone", "&acr_values=urn:mace:silver", "&unknown=1",
                 "&binding_message=\(String(repeating: "%C3%BC", count: 40))",
             ] {
-                let login = try await Login(stage, basic, "scope=openid&login_hint=ANNA" + form)
-                _ = await stage.admin(.delete, "/admin/v1/logins/\(login.id)")
+                let login = try await Login(server, basic, "scope=openid&login_hint=ANNA" + form)
+                _ = await server.admin(.delete, "/admin/v1/logins/\(login.id)")
             }
         }
     }
 
     @Test("Only a confidential client with the grant, authenticated in its own way, may ask")
     func clients() async throws {
-        try await Login.with { stage, basic, _ in
+        try await Login.with { server, basic, _ in
             let form = "scope=openid&login_hint=anna"
-            #expect(await Login.request(stage, nil, form).status == 401)
-            #expect(await Login.request(stage, "shop:wrong", form).string("error") == "invalid_client")
-            #expect(await Login.request(stage, nil, form + "&client_id=shop").status == 401)
+            #expect(await Login.request(server, nil, form).status == 401)
+            #expect(await Login.request(server, "shop:wrong", form).string("error") == "invalid_client")
+            #expect(await Login.request(server, nil, form + "&client_id=shop").status == 401)
             let post = basic.split(separator: ":")[1]
-            let pinned = await stage.admin(
+            let pinned = await server.admin(
                 .patch, "/admin/v1/clients/shop", #"{"token_endpoint_auth_method_pinned":true}"#)
             #expect(pinned.status == 200)
-            #expect(await Login.request(stage, nil, form + "&client_id=shop&client_secret=\(post)").status == 401)
-            let asPublic = await Login.request(stage, nil, form + "&client_id=mobile")
+            #expect(await Login.request(server, nil, form + "&client_id=shop&client_secret=\(post)").status == 401)
+            let asPublic = await Login.request(server, nil, form + "&client_id=mobile")
             #expect(asPublic.status == 400 && asPublic.string("error") == "unauthorized_client")
             let without = try #require(
-                try await stage.makeClient(
+                try await server.makeClient(
                     #"{"client_id":"plain","token_endpoint_auth_method":"client_secret_post","grant_types":["refresh_token"],"scope":"openid"}"#
                 ))
-            let refused = await Login.request(stage, nil, form + "&client_id=plain&client_secret=\(without)")
+            let refused = await Login.request(server, nil, form + "&client_id=plain&client_secret=\(without)")
             #expect(refused.string("error") == "unauthorized_client")
-            let given = await stage.admin(
+            let given = await server.admin(
                 .patch, "/admin/v1/clients/plain", #"{"grant_types":["\#(Login.grant)","refresh_token"]}"#)
             #expect(given.status == 200, "\(given.text)")
-            #expect(await Login.request(stage, nil, form + "&client_id=plain&client_secret=\(without)").status == 200)
-            let made = await stage.admin(
+            #expect(await Login.request(server, nil, form + "&client_id=plain&client_secret=\(without)").status == 200)
+            let made = await server.admin(
                 .post, "/admin/v1/clients", #"{"client_id":"open","grant_types":["\#(Login.grant)"],"scope":"openid"}"#)
             #expect(made.status == 400 && made.string("member") == "grant_types", "\(made.text)")
-            #expect(await stage.form("/oauth/token", "grant_type=\(Login.grant)", basic: basic).status == 400)
+            #expect(await server.form("/oauth/token", "grant_type=\(Login.grant)", basic: basic).status == 400)
         }
     }
 
     @Test("An assertion names the issuer, this endpoint or the token endpoint, and nothing else")
     func audiences() async throws {
         try await Assertions.with { assertions in
-            let stage = assertions.stage
-            let changed = await stage.admin(
+            let server = assertions.server
+            let changed = await server.admin(
                 .patch, "/admin/v1/clients/signer",
                 #"{"grant_types":["\#(Login.grant)","refresh_token"],"scope":"openid"}"#)
             #expect(changed.status == 200, "\(changed.text)")
@@ -128,13 +128,13 @@ struct BackchannelErrorTests {
                 let claims = Assertions.claims.replacing("\"aud\":\"\(issuer)\"", with: "\"aud\":\"\(audience)\"")
                 let text = assertions.assertion(claims, jti: "\(number)")
                 let answer = await Login.request(
-                    stage, nil,
+                    server, nil,
                     "scope=openid&login_hint=anna&client_assertion_type=\(Assertions.type)&client_assertion=\(text)")
                 #expect((answer.status == 200) == isRight, "\(audience) \(answer.text)")
-                if let id = answer.string("login_id") { _ = await stage.admin(.delete, "/admin/v1/logins/\(id)") }
+                if let id = answer.string("login_id") { _ = await server.admin(.delete, "/admin/v1/logins/\(id)") }
                 if isRight {
                     let again = await Login.request(
-                        stage, nil,
+                        server, nil,
                         "scope=openid&login_hint=anna&client_assertion_type=\(Assertions.type)&client_assertion=\(text)"
                     )
                     #expect(again.status == 401)
@@ -149,11 +149,11 @@ struct BackchannelErrorTests {
 
     @Test("Switched-off logins are a 403")
     func disabled() async throws {
-        try await Login.with { stage, basic, phone in
-            let disabled = await stage.admin(
+        try await Login.with { server, basic, phone in
+            let disabled = await server.admin(
                 .post, "/admin/v1/users/username:anna/disable", #"{"effective":"on_expiry"}"#)
             #expect(disabled.status == 200 || disabled.status == 204, "\(disabled.text)")
-            let answer = await Login.request(stage, basic)
+            let answer = await Login.request(server, basic)
             #expect(answer.status == 403 && answer.string("error") == "access_denied", "\(answer.text)")
         }
     }

@@ -29,10 +29,10 @@ import Testing
 
     @Test(arguments: changes)
     func aChange(_ from: AuthenticationMode, to: String, by proof: Proof, after: Int64, status: Int) async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, from)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, from)
             if from == .biometric { #expect(await phone.refresh("&user_assertion=\(phone.touch())").status == 200) }
-            stage.moveClock(to: after)
+            server.moveClock(to: after)
             let more =
                 switch proof {
                 case .none: ""
@@ -44,17 +44,17 @@ import Testing
             #expect(answer.status == status, "\(answer.text)")
             if status == 200 { #expect(answer.string("authentication_mode") == to) }
             // Whatever it came to, no session has ended.
-            let session = await stage.admin(.get, "/admin/v1/sessions/\(phone.tokens.sessionID)")
+            let session = await server.admin(.get, "/admin/v1/sessions/\(phone.tokens.sessionID)")
             #expect(session.string("authentication_mode") == (status == 200 ? to : from.rawValue))
             #expect(session.string("ended_reason") == nil)
         }
     }
 
     @Test func aModeCannotBeChangedWhileActivationIsPending() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .biometric)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .biometric)
             let path = "/admin/v1/sessions/\(phone.tokens.sessionID)"
-            #expect(await stage.admin(.get, path).bool("activation_pending") == true)
+            #expect(await server.admin(.get, path).bool("activation_pending") == true)
             for mode in ["NO", "PASSWORD"] {
                 let answer = await phone.setMode(mode, #","password":"\#(EndpointsFixture.password)""#)
                 #expect(answer.status == 409)
@@ -64,26 +64,26 @@ import Testing
             // It goes on meanwhile, and the first signature ends it.
             #expect(await phone.refresh().status == 200)
             #expect(await phone.show(#"{"user_assertion":"\#(phone.touch())"}"#).bool("activation_pending") == false)
-            #expect(await stage.admin(.get, path).bool("activation_pending") == nil)
+            #expect(await server.admin(.get, path).bool("activation_pending") == nil)
             #expect(await phone.setMode("PASSWORD").status == 200)
         }
     }
 
     @Test func biometryCanBeLeftForAWhile_andTheKeyIsStillThere() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .biometric, ageMax: 600)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .biometric, ageMax: 600)
             #expect(await phone.show(#"{"user_assertion":"\#(phone.touch())"}"#).status == 200)
-            stage.moveClock(to: 700)
+            server.moveClock(to: 700)
             #expect(await phone.setMode("PASSWORD").status == 200)
             // The finger is not enough now, the password is.
             let refused = await phone.refresh("&user_assertion=\(phone.touch())")
             #expect(refused.string("error") == "insufficient_user_authentication")
             #expect(refused.string("acr_values") == "password")
             #expect(await phone.refresh("&password=correct+horse").status == 200)
-            stage.moveClock(to: 5000)
+            server.moveClock(to: 5000)
             #expect(await phone.setMode("BIOMETRIC").status == 401)
             #expect(await phone.setMode("BIOMETRIC", #","user_assertion":"\#(phone.touch())""#).status == 200)
-            stage.moveClock(to: 9000)
+            server.moveClock(to: 9000)
             #expect(await phone.refresh().status == 400)
             #expect(await phone.refresh("&user_assertion=\(phone.touch())").status == 200)
             #expect(await phone.resume().status == 200)
@@ -91,13 +91,13 @@ import Testing
     }
 
     @Test func aKeyCanBeRegisteredLater_byAPresentHolder() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .no, ageMax: 600)
-            stage.moveClock(to: 1000)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .no, ageMax: 600)
+            server.moveClock(to: 1000)
             #expect(await phone.register(phone.finger).string("code") == "insufficient_user_authentication")
             let password = #","password":"\#(EndpointsFixture.password)""#
             let stranger = ProvingDevice()
-            let forged = stranger.assertion(stage, phone.tokens)
+            let forged = stranger.assertion(server, phone.tokens)
             for (body, member) in [
                 (#","presence_key":\#(phone.finger.jwk)"#, "user_assertion"),
                 (#","presence_key":\#(phone.finger.jwk),"user_assertion":"\#(forged)""#, "user_assertion"),
@@ -112,27 +112,28 @@ import Testing
             #expect(await phone.setMode("NO", elsewhere + password).string("member") == "presence_key")
             #expect(await phone.register(phone.finger, more: password).status == 200)
             // Another one, later: the first one vouches for nothing any more.
-            stage.moveClock(to: 2000)
+            server.moveClock(to: 2000)
             #expect(await phone.register(stranger).status == 401)
             #expect(await phone.show(#"{"user_assertion":"\#(phone.touch())"}"#).status == 200)
             #expect(await phone.register(stranger).status == 200)
-            stage.moveClock(to: 3000)
+            server.moveClock(to: 3000)
             #expect(await phone.refresh("&user_assertion=\(phone.touch())").status == 400)
-            #expect(await phone.refresh("&user_assertion=\(stranger.assertion(stage, phone.tokens))").status == 200)
+            #expect(await phone.refresh("&user_assertion=\(stranger.assertion(server, phone.tokens))").status == 200)
         }
     }
 
     @Test func aLoginTellsOfImpossibleKeys() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let device = ProvingDevice()
             let login = { (more: String) in
-                await stage.call(.post, "/v1/login", String(EndpointsFixture.loginBody().dropLast()) + "," + more + "}")
+                await server.call(
+                    .post, "/v1/login", String(EndpointsFixture.loginBody().dropLast()) + "," + more + "}")
             }
             #expect(await login(#""presence_key":\#(device.jwk)"#).string("member") == "presence_key")
             #expect(
                 await login(#""authentication_mode":"PASSWORD","presence_key":\#(device.jwk)"#).string("member")
                     == "presence_key")
-            _ = try await GuardedPhone(stage, .no)
+            _ = try await GuardedPhone(server, .no)
             let both = #""authentication_mode":"BIOMETRIC","presence_key":\#(device.jwk),"device_key":\#(device.jwk)"#
             #expect(await login(both).string("member") == "presence_key")
         }

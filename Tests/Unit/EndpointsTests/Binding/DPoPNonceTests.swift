@@ -9,10 +9,10 @@ import Testing
     @Test func aNonceIsOfItsServerAndItsTime() async throws {
         var seen: Set<String> = []
         for _ in 1...2 {
-            try await EndpointsFixture.with(proofs: DPoPPolicy(nonce: .required)) { stage in
+            try await EndpointsFixture.with(proofs: DPoPPolicy(nonce: .required)) { server in
                 for seconds in [0, 120, 240] as [Int64] {
-                    stage.moveClock(to: seconds)
-                    let refused = await stage.call(.get, "/v1/me", token: "x", by: ProvingDevice())
+                    server.moveClock(to: seconds)
+                    let refused = await server.call(.get, "/v1/me", token: "x", by: ProvingDevice())
                     let nonce = try #require(refused.field("DPoP-Nonce"))
                     #expect(!nonce.isEmpty)
                     #expect(nonce.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
@@ -24,40 +24,40 @@ import Testing
 
     /// The clock of the node that gave it out may be ahead, by two minutes.
     @Test func aNonceFromFurtherAheadIsNoneYet() async throws {
-        try await EndpointsFixture.with(proofs: DPoPPolicy(nonce: .required)) { stage in
+        try await EndpointsFixture.with(proofs: DPoPPolicy(nonce: .required)) { server in
             let device = ProvingDevice()
-            stage.moveClock(to: 1000)
-            let nonce = try #require(await stage.call(.get, "/v1/me", token: "x", by: device).field("DPoP-Nonce"))
-            stage.moveClock(to: 880)
-            let tokens = try await stage.logIn(device, nonce: nonce)
-            stage.moveClock(to: 879)
-            #expect(await stage.refresh(tokens.refresh, by: device, nonce: nonce).string("error") == "use_dpop_nonce")
+            server.moveClock(to: 1000)
+            let nonce = try #require(await server.call(.get, "/v1/me", token: "x", by: device).field("DPoP-Nonce"))
+            server.moveClock(to: 880)
+            let tokens = try await server.logIn(device, nonce: nonce)
+            server.moveClock(to: 879)
+            #expect(await server.refresh(tokens.refresh, by: device, nonce: nonce).string("error") == "use_dpop_nonce")
         }
     }
 
     @Test func anAnswerThatMayWaitHasANonceToo() async throws {
-        try await EndpointsFixture.with(proofs: DPoPPolicy(nonce: .required)) { stage in
+        try await EndpointsFixture.with(proofs: DPoPPolicy(nonce: .required)) { server in
             let device = ProvingDevice()
-            let nonce = await stage.call(.get, "/v1/me", token: "x", by: device).field("DPoP-Nonce")
-            let tokens = try await stage.logIn(device, nonce: nonce)
-            stage.moveClock(to: 60)
-            let answer = await stage.call(
+            let nonce = await server.call(.get, "/v1/me", token: "x", by: device).field("DPoP-Nonce")
+            let tokens = try await server.logIn(device, nonce: nonce)
+            server.moveClock(to: 60)
+            let answer = await server.call(
                 .get, "/v1/me/logins?wait=1", token: tokens.access, by: device, nonce: nonce)
             #expect(answer.status == 200 && answer.field("DPoP-Nonce") != nil)
         }
     }
 
     @Test func aNonceIsGoodForAWhile() async throws {
-        try await EndpointsFixture.with(proofs: DPoPPolicy(nonce: .required)) { stage in
+        try await EndpointsFixture.with(proofs: DPoPPolicy(nonce: .required)) { server in
             let device = ProvingDevice()
-            let refused = await stage.call(.get, "/v1/me", token: "x", by: device)
+            let refused = await server.call(.get, "/v1/me", token: "x", by: device)
             let nonce = try #require(refused.field("DPoP-Nonce"))
-            stage.moveClock(to: 119)
-            let tokens = try await stage.logIn(device, nonce: nonce)
-            stage.moveClock(to: 240)
-            #expect(await stage.refresh(tokens.refresh, by: device, nonce: nonce).string("error") == "use_dpop_nonce")
+            server.moveClock(to: 119)
+            let tokens = try await server.logIn(device, nonce: nonce)
+            server.moveClock(to: 240)
+            #expect(await server.refresh(tokens.refresh, by: device, nonce: nonce).string("error") == "use_dpop_nonce")
             for forged in ["", "junk", nonce + "A", String(nonce.dropLast()) + "_", String(nonce.reversed())] {
-                let answer = await stage.refresh(tokens.refresh, by: device, nonce: forged)
+                let answer = await server.refresh(tokens.refresh, by: device, nonce: forged)
                 #expect(answer.string("error") == "use_dpop_nonce")
             }
         }

@@ -13,25 +13,25 @@ import Testing
 /// memory, so that no stranger fills it.
 @Suite struct DPoPReplayTests {
     @Test(arguments: ProofUse.allCases) func whatHadAnEffectHasNoSecond(_ use: ProofUse) async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await BoundPhone(stage)
-            let before = stage.context.proofs.remembered
+        try await EndpointsFixture.with { server in
+            let phone = try await BoundPhone(server)
+            let before = server.context.proofs.remembered
             let proof = phone.proof(use)
             let first = await phone.send(use, proof)
             #expect(first.status < 300, "\(first.text)")
             for seconds in [0, 1, 60] as [Int64] {
-                stage.moveClock(to: seconds)
+                server.moveClock(to: seconds)
                 let again = await phone.send(use, proof)
                 #expect(again.string("error") ?? again.string("code") == "invalid_dpop_proof", "\(again.text)")
                 #expect(again.text.contains("The proof was used before."), "\(again.text)")
             }
-            #expect(stage.context.proofs.remembered == before + 1)
+            #expect(server.context.proofs.remembered == before + 1)
         }
     }
 
     @Test(arguments: ProofUse.allCases) func ofManyAtOnceOneHasAnEffect(_ use: ProofUse) async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await BoundPhone(stage)
+        try await EndpointsFixture.with { server in
+            let phone = try await BoundPhone(server)
             let proof = phone.proof(use)
             let answers = await withTaskGroup(of: Answer.self) { group in
                 for _ in 1...8 { group.addTask { await phone.send(use, proof) } }
@@ -44,69 +44,69 @@ import Testing
 
     /// The token that a first use gave out is not rotated by a second one.
     @Test func aProofRotatesOnce() async throws {
-        try await EndpointsFixture.with { stage in
-            let changed = await stage.admin(.put, "/admin/v1/settings/sessions", #"{"rotation_interval":1}"#)
+        try await EndpointsFixture.with { server in
+            let changed = await server.admin(.put, "/admin/v1/settings/sessions", #"{"rotation_interval":1}"#)
             #expect(changed.status == 200)
-            let phone = try await BoundPhone(stage)
+            let phone = try await BoundPhone(server)
             let proof = phone.proof(.refresh)
-            stage.moveClock(to: 20)
+            server.moveClock(to: 20)
             let child = try #require(
-                await stage.refresh(phone.tokens.refresh, fields: ["DPoP": proof]).string("refresh_token"))
+                await server.refresh(phone.tokens.refresh, fields: ["DPoP": proof]).string("refresh_token"))
             #expect(child != phone.tokens.refresh)
             let id = try #require(Identifier<Session>(phone.tokens.sessionID))
-            let before = try await stage.store.session(id)
-            stage.moveClock(to: 40)
+            let before = try await server.store.session(id)
+            server.moveClock(to: 40)
             for token in [child, phone.tokens.refresh] {
-                #expect(await stage.refresh(token, fields: ["DPoP": proof]).status == 400)
+                #expect(await server.refresh(token, fields: ["DPoP": proof]).status == 400)
             }
-            #expect(try await stage.store.session(id) == before)
-            #expect(await stage.refresh(child, by: phone.key).status == 200)
+            #expect(try await server.store.session(id) == before)
+            #expect(await server.refresh(child, by: phone.key).status == 200)
         }
     }
 
     /// One key can have many sessions; what is over is revoked already.
     @Test func aProofRevokesOneSession() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let key = ProvingDevice()
             let login = { (device: String) in
-                let fields: Fields = ["DPoP": key.proof(stage, .post, "/v1/login")]
+                let fields: Fields = ["DPoP": key.proof(server, .post, "/v1/login")]
                 return try Tokens(
-                    await stage.call(.post, "/v1/login", EndpointsFixture.loginBody(device: device), fields: fields))
+                    await server.call(.post, "/v1/login", EndpointsFixture.loginBody(device: device), fields: fields))
             }
             let (first, second) = (try await login("phone"), try await login("tablet"))
-            let proof: Fields = ["DPoP": key.proof(stage, .post, "/oauth/revoke")]
-            let done = await stage.form("/oauth/revoke", "client_id=mobile&token=\(first.access)", fields: proof)
+            let proof: Fields = ["DPoP": key.proof(server, .post, "/oauth/revoke")]
+            let done = await server.form("/oauth/revoke", "client_id=mobile&token=\(first.access)", fields: proof)
             #expect(done.status == 200)
-            let again = await stage.form("/oauth/revoke", "client_id=mobile&token=\(second.access)", fields: proof)
+            let again = await server.form("/oauth/revoke", "client_id=mobile&token=\(second.access)", fields: proof)
             #expect(again.string("error") == "invalid_dpop_proof", "\(again.text)")
-            #expect(await stage.call(.get, "/v1/me", token: second.access, by: key).status == 200)
+            #expect(await server.call(.get, "/v1/me", token: second.access, by: key).status == 200)
         }
     }
 
     /// The password is looked at before the session's row is locked: the proof is used up before that, once for the request.
     @Test func aReplayedProofGuessesNoPassword() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await BoundPhone(stage, more: #","authentication_mode":"PASSWORD""#)
+        try await EndpointsFixture.with { server in
+            let phone = try await BoundPhone(server, more: #","authentication_mode":"PASSWORD""#)
             let proof = phone.proof(.refresh)
-            let typed = await stage.refresh(
+            let typed = await server.refresh(
                 phone.tokens.refresh, more: "&password=correct+horse", fields: ["DPoP": proof])
             #expect(typed.status == 200, "\(typed.text)")
             for password in ["wrong", "correct+horse"] {
-                let again = await stage.refresh(
+                let again = await server.refresh(
                     phone.tokens.refresh, more: "&password=\(password)", fields: ["DPoP": proof])
                 #expect(again.string("error") == "invalid_dpop_proof", "\(again.text)")
             }
-            #expect(!stage.log.contains { $0.contains("invalid_credentials") })
+            #expect(!server.log.contains { $0.contains("invalid_credentials") })
         }
     }
 
     /// Everything that a stranger without an account, or with copied tokens and not their key, can send: good proofs, dated ahead as
     /// far as may be, many more than are remembered.
     @Test func aStrangerTakesNoMemory() async throws {
-        try await EndpointsFixture.with(proofs: DPoPPolicy(memory: 8)) { stage in
-            let phone = try await BoundPhone(stage)
-            let free = try await stage.logIn(device: "free")
-            let before = stage.context.proofs.remembered
+        try await EndpointsFixture.with(proofs: DPoPPolicy(memory: 8)) { server in
+            let phone = try await BoundPhone(server)
+            let free = try await server.logIn(device: "free")
+            let before = server.context.proofs.remembered
             for ahead in [14, 14, 14, 0, 0, 0] as [Int64] {
                 for use in ProofUse.allCases {
                     for stranger in [phone.stranger(), phone.stranger(access: "x", refresh: "x", own: "x")] {
@@ -116,12 +116,12 @@ import Testing
                     }
                 }
                 // A session without a key shows nothing by a proof.
-                let own = ProvingDevice().proof(stage, .post, "/oauth/token") {
+                let own = ProvingDevice().proof(server, .post, "/oauth/token") {
                     $0.claims["iat"] = "\(EndpointsFixture.start + ahead)"
                 }
-                #expect(await stage.refresh(free.refresh, fields: ["DPoP": own]).status == 200)
+                #expect(await server.refresh(free.refresh, fields: ["DPoP": own]).status == 200)
             }
-            #expect(stage.context.proofs.remembered == before)
+            #expect(server.context.proofs.remembered == before)
             for ahead in [13, 0, -50] as [Int64] {
                 #expect(await phone.send(.refresh, phone.proof(.refresh, ahead: ahead)).status == 200)
             }
@@ -131,15 +131,15 @@ import Testing
     /// A proof with a nonce is good for as long as that, and its clock, which the server ignores, gives it no second life.
     @Test(arguments: [DPoPPolicy.NonceRequirement.off, .required], [245, 100, 0, -3600] as [Int64])
     func aProofWithANonceIsTakenOnce(_ demand: DPoPPolicy.NonceRequirement, _ ahead: Int64) async throws {
-        try await EndpointsFixture.with(proofs: DPoPPolicy(nonce: demand)) { stage in
-            let phone = try await BoundPhone(stage)
+        try await EndpointsFixture.with(proofs: DPoPPolicy(nonce: demand)) { server in
+            let phone = try await BoundPhone(server)
             let proof = phone.proof(.refresh, ahead: ahead, hasNonce: true)
             #expect(await phone.send(.refresh, proof).status == 200)
             for seconds in stride(from: Int64(0), through: 320, by: 5) {
-                stage.moveClock(to: seconds)
+                server.moveClock(to: seconds)
                 #expect(await phone.send(.refresh, proof).status == 400, "after \(seconds) s")
             }
-            #expect(stage.context.proofs.remembered <= 3)
+            #expect(server.context.proofs.remembered <= 3)
             #expect(await phone.send(.refresh, phone.proof(.refresh)).status == 200)
         }
     }
@@ -148,16 +148,16 @@ import Testing
     @Test(arguments: [true, false]) func theMemoryHasABound(_ hasNonce: Bool) async throws {
         // `ReplayCacheTests` shows the bound over a longer time, without requests.
         let memory = Lane.rounds(push: 16, full: 64)
-        try await EndpointsFixture.with(proofs: DPoPPolicy(memory: memory)) { stage in
-            let phone = try await BoundPhone(stage)
+        try await EndpointsFixture.with(proofs: DPoPPolicy(memory: memory)) { server in
+            let phone = try await BoundPhone(server)
             var proofs: [String] = []
             for second in 0..<Int64(Lane.rounds(push: 24, full: 150)) {
-                stage.moveClock(to: second)
+                server.moveClock(to: second)
                 for _ in 1...(hasNonce ? 1 : 3) {
                     proofs.append(phone.proof(.refresh, ahead: hasNonce ? 1000 : 0, hasNonce: hasNonce))
                     #expect(await phone.send(.refresh, proofs[proofs.count - 1]).status == 200)
                 }
-                #expect(stage.context.proofs.remembered <= memory + 2)
+                #expect(server.context.proofs.remembered <= memory + 2)
             }
             for proof in proofs { #expect(await phone.send(.refresh, proof).status == 400) }
         }
@@ -184,7 +184,7 @@ enum ProofUse: CaseIterable {
 
 /// anna's phone with a session that is bound to its key, and can be resumed by another one; and the same without the keys.
 struct BoundPhone: Sendable {
-    let stage: EndpointsFixture
+    let server: EndpointsFixture
     private(set) var key = ProvingDevice()
     private(set) var deviceKey = ProvingDevice(.eddsa)
     let tokens: Tokens
@@ -195,22 +195,22 @@ struct BoundPhone: Sendable {
     private var basic: String
     private var password = "correct horse"
 
-    init(_ stage: EndpointsFixture, more: String = "") async throws {
-        self.stage = stage
+    init(_ server: EndpointsFixture, more: String = "") async throws {
+        self.server = server
         let grants = #""grant_types":["refresh_token","login","\#(GuardedPhone.jwtBearer)"]"#
-        _ = await stage.admin(.patch, "/admin/v1/clients/mobile", "{\(grants)}")
-        let secret = try await stage.makeClient(
+        _ = await server.admin(.patch, "/admin/v1/clients/mobile", "{\(grants)}")
+        let secret = try await server.makeClient(
             #"""
             {"client_id":"backend","token_endpoint_auth_method":"client_secret_basic",
              "grant_types":["client_credentials","refresh_token","password"]}
             """#)
         basic = "backend:\(secret ?? "")"
         let body = EndpointsFixture.loginBody().dropLast() + #","device_key":\#(deviceKey.jwk)\#(more)}"#
-        let nonce = stage.context.proofs.nonce(at: stage.context.clock.now)
+        let nonce = server.context.proofs.nonce(at: server.context.clock.now)
         tokens = try Tokens(
-            await stage.call(
+            await server.call(
                 .post, "/v1/login", String(body),
-                fields: ["DPoP": key.proof(stage, .post, "/v1/login", nonce: nonce)]))
+                fields: ["DPoP": key.proof(server, .post, "/v1/login", nonce: nonce)]))
         (access, refresh) = (tokens.access, tokens.refresh)
         own = try #require(await send(.clientToken, proof(.clientToken)).string("access_token"))
     }
@@ -237,11 +237,11 @@ struct BoundPhone: Sendable {
 
     /// A proof made now, by a clock that is so many seconds ahead.
     func proof(_ use: ProofUse, ahead: Int64 = 0, hasNonce: Bool? = nil) -> String {
-        let now = stage.context.clock.now
-        let proofs = stage.context.proofs
+        let now = server.context.clock.now
+        let proofs = server.context.proofs
         let isCured = hasNonce ?? (proofs.policy.nonce == .required || !(-60...15).contains(ahead))
         return key.proof(
-            stage, use.occasion.0, use.occasion.1, token: access(use),
+            server, use.occasion.0, use.occasion.1, token: access(use),
             nonce: isCured ? proofs.nonce(curing: .nonceMissing, at: now) : nil
         ) { $0.claims["iat"] = "\(now.secondsSinceEpoch + ahead)" }
     }
@@ -251,24 +251,24 @@ struct BoundPhone: Sendable {
         var fields: Fields = ["DPoP": proof]
         let (method, path) = use.occasion
         switch use {
-        case .refresh: return await stage.refresh(refresh, fields: fields)
+        case .refresh: return await server.refresh(refresh, fields: fields)
         case .jsonRefresh, .logout:
-            return await stage.call(method, path, #"{"refresh_token":"\#(refresh)"}"#, fields: fields)
+            return await server.call(method, path, #"{"refresh_token":"\#(refresh)"}"#, fields: fields)
         case .resumption:
-            let assertion = deviceKey.assertion(stage, tokens)
-            return await stage.form(
+            let assertion = deviceKey.assertion(server, tokens)
+            return await server.form(
                 path, "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile&assertion=\(assertion)", fields: fields)
         case .login:
             let body = EndpointsFixture.loginBody(device: "new").replacing("correct horse", with: password)
-            return await stage.call(method, path, body, fields: fields)
+            return await server.call(method, path, body, fields: fields)
         case .password:
             let form = "grant_type=password&username=anna&device_id=b&password=\(password.replacing(" ", with: "+"))"
-            return await stage.form(path, form, basic: basic, fields: fields)
+            return await server.form(path, form, basic: basic, fields: fields)
         case .clientToken:
-            return await stage.form(path, "grant_type=client_credentials", basic: basic, fields: fields)
+            return await server.form(path, "grant_type=client_credentials", basic: basic, fields: fields)
         case .profile, .verify, .ownVerify:
             fields.append("Authorization", "DPoP \(access(use) ?? "")")
-            return await stage.call(method, path, fields: fields)
+            return await server.call(method, path, fields: fields)
         }
     }
 }

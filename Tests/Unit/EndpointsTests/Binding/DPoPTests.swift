@@ -9,11 +9,11 @@ import Testing
 @Suite struct DPoPTests {
     @Test(arguments: ProofRow.all)
     func aProofAtTheTokenEndpoint(_ row: ProofRow) async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let device = ProvingDevice()
-            let tokens = try await stage.logIn(device)
-            let proof = device.proof(stage, .post, "/oauth/token", edit: row.edit)
-            let answer = await stage.refresh(tokens.refresh, fields: ["DPoP": proof])
+            let tokens = try await server.logIn(device)
+            let proof = device.proof(server, .post, "/oauth/token", edit: row.edit)
+            let answer = await server.refresh(tokens.refresh, fields: ["DPoP": proof])
             if row.isGood {
                 #expect(answer.status == 200)
                 #expect(answer.string("token_type") == "DPoP")
@@ -22,18 +22,18 @@ import Testing
                 #expect(answer.string("error") == row.error)
                 #expect((answer.field("DPoP-Nonce") != nil) == (row.error == "use_dpop_nonce"))
                 // What was refused has changed nothing.
-                #expect(await stage.refresh(tokens.refresh, by: device).status == 200)
+                #expect(await server.refresh(tokens.refresh, by: device).status == 200)
             }
         }
     }
 
     @Test(arguments: ProofRow.all)
     func aProofAtAResource(_ row: ProofRow) async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let device = ProvingDevice()
-            let tokens = try await stage.logIn(device)
+            let tokens = try await server.logIn(device)
             // The same edits, in the words of another request.
-            let proof = device.proof(stage, .post, "/oauth/token", token: tokens.access) { draft in
+            let proof = device.proof(server, .post, "/oauth/token", token: tokens.access) { draft in
                 row.edit(&draft)
                 for (claim, from, to) in [
                     ("htm", "post", "put"), ("htm", "GET", "DELETE"), ("htm", "POST", "GET"),
@@ -41,7 +41,7 @@ import Testing
                     ("htu", "/oauth/%74oken", "/v1/%6De"),
                 ] { draft.claims[claim] = draft.claims[claim]?.replacing(from, with: to) }
             }
-            let answer = await stage.call(
+            let answer = await server.call(
                 .get, "/v1/me", fields: ["Authorization": "DPoP \(tokens.access)", "DPoP": proof])
             if row.isGood {
                 #expect(answer.status == 200)
@@ -56,29 +56,29 @@ import Testing
 
     /// A proof is remembered for as long as it could be taken, its last second included.
     @Test func theOldestProofIsTakenOnceToo() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let device = ProvingDevice()
-            let tokens = try await stage.logIn(device)
-            let proof = device.proof(stage, .post, "/oauth/token") {
+            let tokens = try await server.logIn(device)
+            let proof = device.proof(server, .post, "/oauth/token") {
                 $0.claims["iat"] = "\(EndpointsFixture.start - 60)"
             }
             for status in [200, 400] {
-                let answer = await stage.refresh(tokens.refresh, fields: ["DPoP": proof])
+                let answer = await server.refresh(tokens.refresh, fields: ["DPoP": proof])
                 #expect(answer.status == UInt16(status))
             }
         }
     }
 
     @Test func refusedProofsAreCountedByTheirReason() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let device = ProvingDevice()
-            let tokens = try await stage.logIn(device)
-            let proof = device.proof(stage, .post, "/oauth/token")
+            let tokens = try await server.logIn(device)
+            let proof = device.proof(server, .post, "/oauth/token")
             for status in [200, 400, 400] {
-                let answer = await stage.refresh(tokens.refresh, fields: ["DPoP": proof])
+                let answer = await server.refresh(tokens.refresh, fields: ["DPoP": proof])
                 #expect(answer.status == UInt16(status))
             }
-            let metrics = await stage.admin(.get, "/metrics")
+            let metrics = await server.admin(.get, "/metrics")
             #expect(metrics.text.contains(#"sojourn_proofs_refused_total{reason="repeated"} 2"#))
             #expect(metrics.text.contains(#"sojourn_proofs_refused_total{reason="too_old"} 0"#))
         }
@@ -86,23 +86,23 @@ import Testing
 
     /// Section 11.1: a proof is taken once, wherever it is sent.
     @Test func aProofIsTakenOnce() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let device = ProvingDevice()
-            let tokens = try await stage.logIn(device)
-            let proof = device.proof(stage, .post, "/oauth/token")
-            #expect(await stage.refresh(tokens.refresh, fields: ["DPoP": proof]).status == 200)
+            let tokens = try await server.logIn(device)
+            let proof = device.proof(server, .post, "/oauth/token")
+            #expect(await server.refresh(tokens.refresh, fields: ["DPoP": proof]).status == 200)
             for seconds in [0, 1, 30, 60] as [Int64] {
-                stage.moveClock(to: seconds)
-                let again = await stage.refresh(tokens.refresh, fields: ["DPoP": proof])
+                server.moveClock(to: seconds)
+                let again = await server.refresh(tokens.refresh, fields: ["DPoP": proof])
                 #expect(again.string("error") == "invalid_dpop_proof")
                 #expect(again.string("error_description") == "The proof was used before.")
             }
             // The same id by another key is another proof.
             let id = Base64URL.encode(randomBytes(count: 12))
             for device in [ProvingDevice(), ProvingDevice(.eddsa)] {
-                let proof = device.proof(stage, .post, "/v1/login") { $0.set("jti", id) }
+                let proof = device.proof(server, .post, "/v1/login") { $0.set("jti", id) }
                 #expect(
-                    await stage.call(.post, "/v1/login", EndpointsFixture.loginBody(), fields: ["DPoP": proof]).status
+                    await server.call(.post, "/v1/login", EndpointsFixture.loginBody(), fields: ["DPoP": proof]).status
                         == 200)
             }
         }

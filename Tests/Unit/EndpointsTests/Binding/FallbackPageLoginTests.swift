@@ -15,7 +15,7 @@ import Testing
         let hosted: PageLoginFixture
         let finger = ProvingDevice(.eddsa)
         let tokens: Tokens
-        var stage: EndpointsFixture { hosted.stage }
+        var server: EndpointsFixture { hosted.server }
 
         init(
             _ hosted: PageLoginFixture, mode: String = "BIOMETRIC", browser: Browser? = nil,
@@ -27,8 +27,8 @@ import Testing
             let code = try await hosted.code(browser, scope)
             tokens = try Tokens(await hosted.exchange(code, changes))
             guard mode == "BIOMETRIC" else { return }
-            let shown = await hosted.stage.call(
-                .post, "/v1/me/presence", #"{"user_assertion":"\#(finger.assertion(hosted.stage, tokens))"}"#,
+            let shown = await hosted.server.call(
+                .post, "/v1/me/presence", #"{"user_assertion":"\#(finger.assertion(hosted.server, tokens))"}"#,
                 bearer: tokens.access)
             #expect(shown.status == 200, "\(shown.text)")
         }
@@ -43,7 +43,7 @@ import Testing
 
         /// Why the session has ended; nil: it goes on.
         func ending() async -> String? {
-            await stage.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)").string("ended_reason")
+            await server.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)").string("ended_reason")
         }
     }
 
@@ -51,7 +51,7 @@ import Testing
         try await PageLoginFixture.with { hosted in
             let app = try await GuardedApp(hosted)
             let end = app.tokens.answer.integer("session_expires_at")
-            hosted.stage.moveClock(to: 5000)
+            hosted.server.moveClock(to: 5000)
             let answer = await app.goOn(
                 try await hosted.code(nil, Self.scope), ["authentication_mode": "PASSWORD"])
             #expect(answer.status == 200 && answer.string("session_id") == app.tokens.sessionID, "\(answer.text)")
@@ -63,12 +63,12 @@ import Testing
             let access = try #require(answer.string("access_token"))
             #expect(try Answer.claims(of: access).string("acr") == "password")
             // The key of before leads back to biometry.
-            let touch = app.finger.assertion(hosted.stage, app.tokens)
-            let back = await hosted.stage.call(
+            let touch = app.finger.assertion(hosted.server, app.tokens)
+            let back = await hosted.server.call(
                 .put, "/v1/me/authentication-mode",
                 #"{"authentication_mode":"BIOMETRIC","user_assertion":"\#(touch)"}"#, bearer: access)
             #expect(back.status == 200, "\(back.text)")
-            let events = await hosted.stage.admin(.get, "/admin/v1/events").items.compactMap { $0.string("event") }
+            let events = await hosted.server.admin(.get, "/admin/v1/events").items.compactMap { $0.string("event") }
             #expect(events.contains("session_continued") && !events.contains("session_ended"), "\(events)")
         }
     }
@@ -76,12 +76,12 @@ import Testing
     @Test("a second use of the code ends the session that it has continued") func aSecondUseEndsIt() async throws {
         try await PageLoginFixture.with(Self.shared) { hosted in
             let app = try await GuardedApp(hosted)
-            let browser = Browser(hosted.stage)
+            let browser = Browser(hosted.server)
             let code = try await hosted.code(browser, Self.scope)
             let token = try #require(await app.goOn(code).string("refresh_token"))
-            #expect(await hosted.stage.refresh(token, more: "&client_id=shop").status == 200)
+            #expect(await hosted.server.refresh(token, more: "&client_id=shop").status == 200)
             #expect(await app.goOn(code).string("error") == "invalid_grant")
-            let refused = await hosted.stage.refresh(token, more: "&client_id=shop")
+            let refused = await hosted.server.refresh(token, more: "&client_id=shop")
             #expect(refused.string("reason") == "code_reused", "\(refused.text)")
             // The browser of the login asks again.
             let silent = try Redirect(await browser.get(PageLoginFixture.url(["prompt": "none"])))
@@ -93,18 +93,18 @@ import Testing
     func aLostAnswerComesAgain(isRefreshed: Bool) async throws {
         try await PageLoginFixture.with { hosted in
             let app = try await GuardedApp(hosted)
-            hosted.stage.moveClock(to: 400)
-            let rotated = await hosted.stage.refresh(app.tokens.refresh, more: "&client_id=shop")
+            hosted.server.moveClock(to: 400)
+            let rotated = await hosted.server.refresh(app.tokens.refresh, more: "&client_id=shop")
             #expect(rotated.status == 200)
-            hosted.stage.moveClock(to: 600)
+            hosted.server.moveClock(to: 600)
             let (code, key) = (try await hosted.code(nil, Self.scope), ["Idempotency-Key": "k-1"] as Fields)
             let first = try Tokens(await app.goOn(code, fields: key))
             #expect(first.sessionID == app.tokens.sessionID)
-            hosted.stage.moveClock(to: 610)
+            hosted.server.moveClock(to: 610)
             if isRefreshed {
-                hosted.stage.moveClock(to: 625)
+                hosted.server.moveClock(to: 625)
                 // Not a rotation, but its holder has the answer.
-                #expect(await hosted.stage.refresh(first.refresh, more: "&client_id=shop").status == 200)
+                #expect(await hosted.server.refresh(first.refresh, more: "&client_id=shop").status == 200)
             }
             let again = await app.goOn(code, fields: key)
             #expect(again.string("session_id") == (isRefreshed ? nil : first.sessionID), "\(again.text)")
@@ -117,14 +117,14 @@ import Testing
     {
         try await PageLoginFixture.with(Self.shared) { hosted in
             let app = try await GuardedApp(hosted)
-            let browser = Browser(hosted.stage)
+            let browser = Browser(hosted.server)
             let answer = await app.goOn(try await hosted.code(browser, Self.scope))
             #expect(answer.string("session_id") == app.tokens.sessionID)
             func silent() async throws -> Redirect {
                 try Redirect(await browser.get(PageLoginFixture.url(["prompt": "none"])))
             }
             #expect(try await silent()["code"] != nil)
-            #expect(await hosted.stage.call(.post, "/v1/logout", bearer: app.tokens.access).status == 204)
+            #expect(await hosted.server.call(.post, "/v1/logout", bearer: app.tokens.access).status == 204)
             #expect(try await silent()["error"] == "login_required")
         }
     }
@@ -145,7 +145,7 @@ import Testing
             case .presenceKey:
                 changes = ["authentication_mode": "BIOMETRIC", "presence_key": ProvingDevice().jwk]
             case .scope: scope["scope"] = "openid read account email"
-            case .ended: _ = await hosted.stage.admin(.delete, "/admin/v1/sessions/\(app.tokens.sessionID)")
+            case .ended: _ = await hosted.server.admin(.delete, "/admin/v1/sessions/\(app.tokens.sessionID)")
             }
             let answer = await app.goOn(try await hosted.code(nil, scope), changes)
             #expect(answer.status == 200 && answer.string("session_id") != app.tokens.sessionID, "\(answer.text)")
@@ -157,9 +157,9 @@ import Testing
     @Test("a browser that answers without the user proves nothing of the user", arguments: ["NO", "PASSWORD"])
     func anAnswerWithoutTheUser(_ mode: String) async throws {
         try await PageLoginFixture.with(Self.shared) { hosted in
-            let browser = Browser(hosted.stage)
+            let browser = Browser(hosted.server)
             let app = try await GuardedApp(hosted, mode: mode, browser: browser)
-            hosted.stage.moveClock(to: 600)
+            hosted.server.moveClock(to: 600)
             let silent = try Redirect(await browser.get(PageLoginFixture.url(["scope": "openid read account"])))
             let answer = await app.goOn(try #require(silent["code"]))
             #expect(answer.status == 200, "\(answer.text)")
@@ -173,9 +173,9 @@ import Testing
     @Test("a browser that answers without the user changes no mode", arguments: ["BIOMETRIC", "NO"])
     func aSilentAnswerChangesNoMode(_ mode: String) async throws {
         try await PageLoginFixture.with(Self.shared) { hosted in
-            let browser = Browser(hosted.stage)
+            let browser = Browser(hosted.server)
             let app = try await GuardedApp(hosted, browser: browser)
-            hosted.stage.moveClock(to: 600)
+            hosted.server.moveClock(to: 600)
             let silent = try Redirect(await browser.get(PageLoginFixture.url(["scope": "openid read account"])))
             let answer = await app.goOn(try #require(silent["code"]), ["authentication_mode": mode])
             #expect(answer.status == 200, "\(answer.text)")
@@ -206,7 +206,7 @@ import Testing
             let bound = try Tokens(await hosted.exchange(try #require(Redirect(await page.finish())["code"])))
             let answer = await hosted.exchange(try await hosted.code(), ["session_id": bound.sessionID])
             #expect(answer.status == 200 && answer.string("session_id") != bound.sessionID, "\(answer.text)")
-            let old = await hosted.stage.admin(.get, "/admin/v1/sessions/\(bound.sessionID)")
+            let old = await hosted.server.admin(.get, "/admin/v1/sessions/\(bound.sessionID)")
             #expect(old.string("ended_reason") == "replaced")
         }
     }
@@ -215,10 +215,10 @@ import Testing
     func aCheckJoinsTheContinuedSession() async throws {
         try await PageLoginFixture.with(Self.shared) { hosted in
             let app = try await GuardedApp(hosted, mode: "NO")
-            let browser = Browser(hosted.stage)
+            let browser = Browser(hosted.server)
             let continued = await app.goOn(try await hosted.code(browser, Self.scope))
             #expect(continued.string("session_id") == app.tokens.sessionID, "\(continued.text)")
-            hosted.stage.moveClock(to: 900)
+            hosted.server.moveClock(to: 900)
             let check = PageLoginFixture.url(Self.scope.merging(["prompt": "none"]) { $1 })
             let code = try #require(try Redirect(await browser.get(check))["code"])
             let answer = await hosted.exchange(code, ["device_id": nil])

@@ -14,13 +14,13 @@ import Testing
 
     /// A session that is bound to a key, and what asks about requests with its token.
     private struct World {
-        let stage: EndpointsFixture
+        let server: EndpointsFixture
         let device = ProvingDevice()
         let token: String
 
-        init(_ stage: EndpointsFixture) async throws {
-            self.stage = stage
-            token = try await stage.logIn(device).access
+        init(_ server: EndpointsFixture) async throws {
+            self.server = server
+            token = try await server.logIn(device).access
         }
 
         /// The status of the answer to a call with those fields and a proof for `target`.
@@ -30,12 +30,12 @@ import Testing
             for target: String = ForwardedProofTests.target, isProxy: Bool = true
         ) async -> Int {
             var all: Fields = [
-                "Authorization": "DPoP \(token)", "DPoP": device.proof(stage, method, target, token: token),
+                "Authorization": "DPoP \(token)", "DPoP": device.proof(server, method, target, token: token),
             ]
             for (name, value) in fields { all.append(name, value) }
             let caller = Caller(remoteAddress: "192.0.2.1", listener: .public, isProxy: isProxy)
             let request = Request(asking, path, fields: all)
-            return await stage.endpoints.reply(to: request, from: caller).response().status.code
+            return await server.endpoints.reply(to: request, from: caller).response().status.code
         }
     }
 
@@ -138,7 +138,7 @@ import Testing
     @Test func aBoundTokenIsNoBearerToken() async throws {
         try await Self.with { world in
             for path in ["/v1/verify", "/v1/verify/orders"] {
-                #expect(await world.stage.call(.get, path, bearer: world.token).status == 401)
+                #expect(await world.server.call(.get, path, bearer: world.token).status == 401)
             }
         }
     }

@@ -38,12 +38,12 @@ struct ProvingDevice: Sendable {
 
     /// A proof for a request to that path, made now, with its own id.
     func proof(
-        _ stage: EndpointsFixture, _ method: Method, _ target: String, token: String? = nil, nonce: String? = nil,
+        _ server: EndpointsFixture, _ method: Method, _ target: String, token: String? = nil, nonce: String? = nil,
         edit: (inout ProofDraft) -> Void = { _ in }
     ) -> String {
         var draft = ProofDraft(
             header: ["typ": #""dpop+jwt""#, "alg": #""\#(key.algorithm.rawValue)""#, "jwk": jwk],
-            claims: ["iat": "\(stage.surroundings.now.load(ordering: .relaxed))"])
+            claims: ["iat": "\(server.surroundings.now.load(ordering: .relaxed))"])
         draft.set("jti", Base64URL.encode(randomBytes(count: 12)))
         draft.set("htm", method.rawValue)
         draft.set("htu", target.hasPrefix("/") ? EndpointsFixture.issuer + target : target)
@@ -54,8 +54,9 @@ struct ProvingDevice: Sendable {
     }
 
     /// An assertion for the session of `tokens`, made now, with its own id (RFC 7523).
-    func assertion(_ stage: EndpointsFixture, _ tokens: Tokens, edit: (inout ProofDraft) -> Void = { _ in }) -> String {
-        let now = stage.surroundings.now.load(ordering: .relaxed)
+    func assertion(_ server: EndpointsFixture, _ tokens: Tokens, edit: (inout ProofDraft) -> Void = { _ in }) -> String
+    {
+        let now = server.surroundings.now.load(ordering: .relaxed)
         var draft = ProofDraft(
             header: ["alg": #""\#(key.algorithm.rawValue)""#], claims: ["iat": "\(now)", "exp": "\(now + 60)"])
         draft.set("iss", tokens.sessionID)

@@ -36,7 +36,7 @@ import Testing
             case .methodChanged:
                 _ = await world.change(#"{"token_endpoint_auth_method":"client_secret_post"}"#)
                 let secret = world.basic().split(separator: ":")[1]
-                return await world.stage.form(
+                return await world.server.form(
                     "/oauth/token", "\(ClientTokenFixture.grant)&client_id=backend&client_secret=\(secret)"
                 ).string("access_token")
             case .madePublic:
@@ -54,26 +54,26 @@ import Testing
                 let changed = await world.change(
                     #"{"token_endpoint_auth_method":"client_secret_basic","jwks":null}"#, of: "signer")
                 let secret = try #require(changed.string("client_secret"))
-                return await world.stage.form("/oauth/token", ClientTokenFixture.grant, basic: "signer:\(secret)")
+                return await world.server.form("/oauth/token", ClientTokenFixture.grant, basic: "signer:\(secret)")
                     .string("access_token")
             case .grantRemoved:
                 _ = await world.change(#"{"grant_types":["refresh_token"]}"#)
                 _ = await world.change(#"{"grant_types":["client_credentials"]}"#)
                 return try await world.token()
             case .deleted:
-                #expect(await world.stage.admin(.delete, path).status == 204)
+                #expect(await world.server.admin(.delete, path).status == 204)
                 return nil
             case .deletedAndMadeAnew:
-                #expect(await world.stage.admin(.delete, path).status == 204)
+                #expect(await world.server.admin(.delete, path).status == 204)
                 // The feed compares the deletion with the time of issue, to the second.
-                world.stage.moveClock(to: 2)
-                let secret = try await world.stage.makeClient(ClientTokenFixture.backend("backend"))
+                world.server.moveClock(to: 2)
+                let secret = try await world.server.makeClient(ClientTokenFixture.backend("backend"))
                 return try await world.token(secret: secret)
             case .allRevoked:
-                #expect(await world.stage.admin(.post, "/admin/v1/revoke-all").status == 204)
+                #expect(await world.server.admin(.post, "/admin/v1/revoke-all").status == 204)
                 return try await world.token()
             case .revoked:
-                let answer = await world.stage.form("/oauth/revoke", "token=\(token)", basic: world.basic())
+                let answer = await world.server.form("/oauth/revoke", "token=\(token)", basic: world.basic())
                 #expect(answer.status == 200)
                 return try await world.token()
             }
@@ -86,7 +86,7 @@ import Testing
     func everywhere(_ end: End) async throws {
         try await ClientTokenFixture.with { world in
             let token = try await world.token(of: end.client)
-            let nodes = [world.stage, world.otherNode]
+            let nodes = [world.server, world.otherNode]
             for node in nodes {
                 #expect(await world.places(accepting: token, on: node) == ClientTokenFixture.places)
             }
@@ -100,7 +100,7 @@ import Testing
                 }
                 #expect(try await !world.feedRefuses(later))
             }
-            let events = await world.stage.admin(.get, "/admin/v1/events?limit=200").items
+            let events = await world.server.admin(.get, "/admin/v1/events?limit=200").items
             let ends = events.filter { $0.string("event") == "client_tokens_ended" }
             #expect(ends.map { $0.string("reason") } == (end.reason.map { [$0] } ?? []))
             #expect(ends.first?.string("client_id") == (end.reason == nil || end == .allRevoked ? nil : end.client))
@@ -115,11 +115,11 @@ import Testing
                 tokens.append(try await world.token(secret: secret))
                 let rotated = await world.change(#"{"rotate_secret":true}"#).string("client_secret")
                 tokens.append(try await world.token(secret: rotated))
-                #expect(await world.stage.admin(.delete, "/admin/v1/clients/backend").status == 204)
-                secret = try await world.stage.makeClient(ClientTokenFixture.backend("backend"))
+                #expect(await world.server.admin(.delete, "/admin/v1/clients/backend").status == 204)
+                secret = try await world.server.makeClient(ClientTokenFixture.backend("backend"))
             }
             for token in tokens {
-                #expect(await world.stage.call(.get, "/v1/verify", bearer: token).status == 401)
+                #expect(await world.server.call(.get, "/v1/verify", bearer: token).status == 401)
             }
             let epochs = try tokens.map { try world.claims(of: $0).integer("epoch") ?? 0 }
             #expect(zip(epochs, epochs.dropFirst()).allSatisfy { $0 < $1 })
@@ -142,15 +142,15 @@ import Testing
             ] {
                 _ = await world.change(change)
             }
-            let tokens = try await world.stage.logIn()
-            #expect(await world.stage.call(.get, "/v1/verify", bearer: own).status == 200)
-            #expect(await world.stage.call(.get, "/v1/verify", bearer: kept).status == 200)
-            #expect(await world.stage.call(.get, "/v1/verify", bearer: signed).status == 401)
+            let tokens = try await world.server.logIn()
+            #expect(await world.server.call(.get, "/v1/verify", bearer: own).status == 200)
+            #expect(await world.server.call(.get, "/v1/verify", bearer: kept).status == 200)
+            #expect(await world.server.call(.get, "/v1/verify", bearer: signed).status == 401)
             #expect(try await !world.feedRefuses(own))
             // No session of a user ends with a secret of the client.
             _ = await world.change(#"{"rotate_secret":true}"#)
-            #expect(await world.stage.refresh(tokens.refresh).status == 200)
-            let types = await world.stage.admin(.get, "/admin/v1/revocations").items.map { $0.string("type") }
+            #expect(await world.server.refresh(tokens.refresh).status == 200)
+            let types = await world.server.admin(.get, "/admin/v1/revocations").items.map { $0.string("type") }
             #expect(types == ["client_tokens_ended", "client_tokens_ended"])
         }
     }
@@ -158,13 +158,13 @@ import Testing
     @Test("a token that is issued for a secret that ends meanwhile is never accepted")
     func meanwhile() async throws {
         try await ClientTokenFixture.with { world in
-            let services = world.stage.endpoints.services
+            let services = world.server.endpoints.services
             let secret = String(world.basic().split(separator: ":")[1])
             let client = try await services.clients.authenticate(
                 id: "backend", secret: secret, method: .clientSecretBasic)
             _ = await world.change(#"{"rotate_secret":true}"#)
             let token = try await services.clientCredentials.issue(to: client, scope: nil).accessToken
-            #expect(await world.places(accepting: token, on: world.stage) == [])
+            #expect(await world.places(accepting: token, on: world.server) == [])
             #expect(try await world.feedRefuses(token))
         }
     }
@@ -175,14 +175,14 @@ import Testing
             _ = await world.change(#"{"grant_types":["client_credentials","refresh_token","password"]}"#)
             let password = EndpointsFixture.password.replacing(" ", with: "+")
             let form = "grant_type=password&username=anna&password=\(password)"
-            let tokens = try Tokens(await world.stage.form("/oauth/token", form, basic: world.basic()))
+            let tokens = try Tokens(await world.server.form("/oauth/token", form, basic: world.basic()))
             let secret = try #require(await world.change(#"{"rotate_secret":true}"#).string("client_secret"))
             let refresh = "grant_type=refresh_token&refresh_token=\(tokens.refresh)"
             #expect(
-                await world.stage.form("/oauth/token", refresh, basic: world.basic("backend", secret)).status == 200)
-            #expect(await world.stage.admin(.post, "/admin/v1/revoke-all").status == 204)
+                await world.server.form("/oauth/token", refresh, basic: world.basic("backend", secret)).status == 200)
+            #expect(await world.server.admin(.post, "/admin/v1/revoke-all").status == 204)
             #expect(
-                await world.stage.form("/oauth/token", refresh, basic: world.basic("backend", secret)).string("reason")
+                await world.server.form("/oauth/token", refresh, basic: world.basic("backend", secret)).string("reason")
                     == "revoked_by_admin")
         }
     }

@@ -11,7 +11,7 @@ import Testing
 struct ClientTokenFixture: Sendable {
     static let grant = "grant_type=client_credentials"
 
-    let stage: EndpointsFixture
+    let server: EndpointsFixture
     /// Another node on the same database, which every end must reach.
     let otherNode: EndpointsFixture
     private let secrets: [String: String]
@@ -19,23 +19,23 @@ struct ClientTokenFixture: Sendable {
 
     /// The clients: two with secrets, one with two keys.
     static func with(_ body: (ClientTokenFixture) async throws -> Void) async throws {
-        try await EndpointsFixture.with { stage in try await body(ClientTokenFixture(stage)) }
+        try await EndpointsFixture.with { server in try await body(ClientTokenFixture(server)) }
     }
 
-    private init(_ stage: EndpointsFixture) async throws {
-        self.stage = stage
+    private init(_ server: EndpointsFixture) async throws {
+        self.server = server
         var secrets: [String: String] = [:]
-        for id in ["backend", "asker"] { secrets[id] = try await stage.makeClient(Self.backend(id)) }
+        for id in ["backend", "asker"] { secrets[id] = try await server.makeClient(Self.backend(id)) }
         #expect(secrets.count == 2)
         self.secrets = secrets
         key = SigningKey.generate(.es256)
-        let made = try await stage.makeClient(
+        let made = try await server.makeClient(
             #"""
             {"client_id":"signer","token_endpoint_auth_method":"private_key_jwt","grant_types":["client_credentials"],
              "jwks":\#(Self.keys([("a", key), ("b", SigningKey.generate(.es256))])),"scope":"ssf.manage ssf.read"}
             """#)
         #expect(made == nil)
-        otherNode = try await stage.anotherNode()
+        otherNode = try await server.anotherNode()
     }
 
     /// The body that makes a client with a secret.
@@ -58,10 +58,10 @@ struct ClientTokenFixture: Sendable {
     func token(of id: String = "backend", secret: String? = nil) async throws -> String {
         let answer =
             id == "signer"
-            ? await stage.form(
+            ? await server.form(
                 "/oauth/token",
                 "\(Self.grant)&client_assertion_type=\(Assertions.type)&client_assertion=\(assertion())")
-            : await stage.form("/oauth/token", Self.grant, basic: basic(id, secret))
+            : await server.form("/oauth/token", Self.grant, basic: basic(id, secret))
         return try #require(answer.string("access_token"), "\(answer.text)")
     }
 
@@ -78,7 +78,7 @@ struct ClientTokenFixture: Sendable {
     }
 
     func change(_ json: String, of id: String = "backend") async -> Answer {
-        let answer = await stage.admin(.patch, "/admin/v1/clients/\(id)", json)
+        let answer = await server.admin(.patch, "/admin/v1/clients/\(id)", json)
         #expect(answer.status == 200, "\(answer.text)")
         return answer
     }
@@ -122,7 +122,7 @@ struct ClientTokenFixture: Sendable {
     /// Whether an API that verifies tokens by itself refuses the token, by the rules that the feed's page has.
     func feedRefuses(_ token: String) async throws -> Bool {
         let claims = try claims(of: token)
-        return await stage.admin(.get, "/admin/v1/revocations?limit=200").items.contains { item in
+        return await server.admin(.get, "/admin/v1/revocations?limit=200").items.contains { item in
             let isOfClient = item.string("client_id") == nil || item.string("client_id") == claims.string("client_id")
             return switch item.string("type") {
             case "client_tokens_ended": isOfClient && claims.integer("epoch") ?? 0 < item.integer("epoch") ?? 0

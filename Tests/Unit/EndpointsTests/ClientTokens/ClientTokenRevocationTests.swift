@@ -7,7 +7,7 @@ import Testing
 /// `POST /oauth/revoke` of tokens that clients got for themselves (RFC 7009), and how long they last.
 @Suite struct ClientTokenRevocationTests {
     private func isAccepted(_ token: String, _ world: ClientTokenFixture) async -> Bool {
-        await world.stage.call(.get, "/v1/verify", bearer: token).status == 200
+        await world.server.call(.get, "/v1/verify", bearer: token).status == 200
     }
 
     /// The lifetime of a token of `backend`, in seconds.
@@ -18,7 +18,7 @@ import Testing
 
     /// What the console knows of a token of `backend`; nil if it takes it for another thing.
     private func isAcceptedByInspection(_ token: String, _ world: ClientTokenFixture) async throws -> Bool? {
-        let found = try await world.stage.endpoints.services.accessTokens.inspect(token)
+        let found = try await world.server.endpoints.services.accessTokens.inspect(token)
         guard case .clientToken("backend", _, _, let isAccepted)? = found else { return nil }
         return isAccepted
     }
@@ -28,17 +28,17 @@ import Testing
         try await ClientTokenFixture.with { world in
             let (token, other) = (try await world.token(), try await world.token())
             for hint in ["", "&token_type_hint=access_token", "&token_type_hint=refresh_token"] {
-                let answer = await world.stage.form("/oauth/revoke", "token=\(token)\(hint)", basic: world.basic())
+                let answer = await world.server.form("/oauth/revoke", "token=\(token)\(hint)", basic: world.basic())
                 #expect(answer.status == 200 && answer.response.body.isEmpty)
             }
             #expect(await !isAccepted(token, world))
             #expect(await isAccepted(other, world))
             let jti = try world.claims(of: token).string("jti")
-            let events = await world.stage.admin(.get, "/admin/v1/events?limit=200").items
+            let events = await world.server.admin(.get, "/admin/v1/events?limit=200").items
                 .filter { $0.string("event") == "client_token_revoked" }
             #expect(events.map { $0.string("jti") } == [jti])
             #expect(events.first?.string("actor") == "client:backend")
-            let items = await world.stage.admin(.get, "/admin/v1/revocations").items
+            let items = await world.server.admin(.get, "/admin/v1/revocations").items
             #expect(items.map { $0.string("type") } == ["client_token_revoked"])
             #expect(items.first?.string("jti") == jti && items.first?.string("client_id") == "backend")
         }
@@ -48,14 +48,14 @@ import Testing
     func record() async throws {
         try await ClientTokenFixture.with { world in
             let token = try await world.token()
-            #expect(await world.stage.form("/oauth/revoke", "token=\(token)", basic: world.basic()).status == 200)
+            #expect(await world.server.form("/oauth/revoke", "token=\(token)", basic: world.basic()).status == 200)
             let end = EndpointsFixture.start + 3600
-            let store = world.stage.store
+            let store = world.server.store
             #expect(try await store.sweepUsedTokens(before: Instant(secondsSinceEpoch: end - 1), limit: 9) == 0)
-            world.stage.moveClock(to: 3599)
+            world.server.moveClock(to: 3599)
             #expect(await !isAccepted(token, world))
             #expect(try await store.sweepUsedTokens(before: Instant(secondsSinceEpoch: end), limit: 9) == 1)
-            world.stage.moveClock(to: 3600)
+            world.server.moveClock(to: 3600)
             #expect(await !isAccepted(token, world))
         }
     }
@@ -64,14 +64,14 @@ import Testing
     func owner() async throws {
         try await ClientTokenFixture.with { world in
             let token = try await world.token()
-            let other = await world.stage.form("/oauth/revoke", "token=\(token)", basic: world.basic("asker"))
+            let other = await world.server.form("/oauth/revoke", "token=\(token)", basic: world.basic("asker"))
             #expect(other.status == 400 && other.string("error") == "unauthorized_client")
-            let open = await world.stage.form("/oauth/revoke", "token=\(token)&client_id=mobile")
+            let open = await world.server.form("/oauth/revoke", "token=\(token)&client_id=mobile")
             #expect(open.status == 400 && open.string("error") == "unauthorized_client")
             for form in ["token=\(token)", "token=\(token)&client_id=backend"] {
-                #expect(await world.stage.form("/oauth/revoke", form).status == 401)
+                #expect(await world.server.form("/oauth/revoke", form).status == 401)
             }
-            let wrong = await world.stage.form("/oauth/revoke", "token=\(token)", basic: "backend:guessed")
+            let wrong = await world.server.form("/oauth/revoke", "token=\(token)", basic: "backend:guessed")
             #expect(wrong.status == 401)
             #expect(await isAccepted(token, world))
         }
@@ -83,10 +83,10 @@ import Testing
             let (token, old) = (try await world.token(), try await world.token())
             let secret = try #require(await world.change(#"{"rotate_secret":true}"#).string("client_secret"))
             let basic = world.basic("backend", secret)
-            #expect(await world.stage.form("/oauth/revoke", "token=\(token)", basic: basic).status == 200)
-            world.stage.moveClock(to: 3600)
-            #expect(await world.stage.form("/oauth/revoke", "token=\(old)", basic: basic).status == 200)
-            let items = await world.stage.admin(.get, "/admin/v1/revocations").items
+            #expect(await world.server.form("/oauth/revoke", "token=\(token)", basic: basic).status == 200)
+            world.server.moveClock(to: 3600)
+            #expect(await world.server.form("/oauth/revoke", "token=\(old)", basic: basic).status == 200)
+            let items = await world.server.admin(.get, "/admin/v1/revocations").items
             #expect(items.map { $0.string("type") } == ["client_tokens_ended"])
         }
     }
@@ -106,7 +106,7 @@ import Testing
             _ = await world.change(#"{"offline_session_idle":1200,"refresh_after":60}"#)
             #expect(try await life(world) == 1200)
             // A client with sessions has `refresh_after` as before.
-            let mixed = await world.stage.admin(
+            let mixed = await world.server.admin(
                 .patch, "/admin/v1/clients/asker",
                 #"{"grant_types":["client_credentials","refresh_token"],"access_token_lifetime":600,"refresh_after":600}"#
             )
@@ -119,7 +119,7 @@ import Testing
         try await ClientTokenFixture.with { world in
             let token = try await world.token()
             #expect(try await isAcceptedByInspection(token, world) == true)
-            #expect(await world.stage.form("/oauth/revoke", "token=\(token)", basic: world.basic()).status == 200)
+            #expect(await world.server.form("/oauth/revoke", "token=\(token)", basic: world.basic()).status == 200)
             #expect(try await isAcceptedByInspection(token, world) == false)
         }
     }

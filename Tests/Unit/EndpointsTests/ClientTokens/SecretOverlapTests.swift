@@ -9,7 +9,7 @@ import Testing
     private static let path = "/admin/v1/clients/backend"
 
     private func status(_ world: ClientTokenFixture, _ secret: String?) async -> Int {
-        await world.stage.form("/oauth/token", ClientTokenFixture.grant, basic: world.basic("backend", secret)).status
+        await world.server.form("/oauth/token", ClientTokenFixture.grant, basic: world.basic("backend", secret)).status
     }
 
     @Test("the secret before is accepted until the overlap ends, and no token ends with it")
@@ -20,13 +20,13 @@ import Testing
             let new = try #require(rotated.string("client_secret"))
             #expect(rotated.integer("earlier_secret_expires_at") == EndpointsFixture.start + 600)
             for secret in [nil, new] { #expect(await status(world, secret) == 200) }
-            #expect(await world.stage.call(.get, "/v1/verify", bearer: token).status == 200)
-            world.stage.moveClock(to: 599)
+            #expect(await world.server.call(.get, "/v1/verify", bearer: token).status == 200)
+            world.server.moveClock(to: 599)
             #expect(await status(world, nil) == 200)
-            world.stage.moveClock(to: 600)
+            world.server.moveClock(to: 600)
             #expect(await status(world, nil) == 401)
             #expect(await status(world, new) == 200)
-            #expect(await world.stage.call(.get, "/v1/verify", bearer: token).status == 200)
+            #expect(await world.server.call(.get, "/v1/verify", bearer: token).status == 200)
         }
     }
 
@@ -39,13 +39,13 @@ import Testing
             #expect(
                 await world.change(#"{"secret_overlap":1200}"#).integer("earlier_secret_expires_at")
                     == EndpointsFixture.start + 1200)
-            world.stage.moveClock(to: 700)
+            world.server.moveClock(to: 700)
             #expect(await status(world, nil) == 200)
             let ended = await world.change(#"{"secret_overlap":0}"#)
             #expect(ended.integer("earlier_secret_expires_at") == nil)
             #expect(await status(world, nil) == 401)
-            #expect(await world.stage.call(.get, "/v1/verify", bearer: token).status == 401)
-            #expect(await world.stage.admin(.patch, Self.path, #"{"secret_overlap":0}"#).status == 400)
+            #expect(await world.server.call(.get, "/v1/verify", bearer: token).status == 401)
+            #expect(await world.server.admin(.patch, Self.path, #"{"secret_overlap":0}"#).status == 400)
         }
     }
 
@@ -69,7 +69,7 @@ import Testing
                 #"{"secret_overlap":60}"#, #"{"rotate_secret":true,"secret_overlap":2592001}"#,
                 #"{"rotate_secret":true,"secret_overlap":-1}"#,
             ] {
-                let answer = await world.stage.admin(.patch, Self.path, body)
+                let answer = await world.server.admin(.patch, Self.path, body)
                 #expect(answer.status == 400 && answer.text.contains("secret_overlap"), "\(body) \(answer.text)")
             }
             #expect(await status(world, nil) == 200)
@@ -84,9 +84,9 @@ import Testing
 
     @Test("the console gives the old secret the time that the form names")
     func console() async throws {
-        try await ConsoleBrowser.with { browser, stage in
+        try await ConsoleBrowser.with { browser, server in
             let old = try #require(
-                try await stage.makeClient(
+                try await server.makeClient(
                     #"{"client_id":"api","token_endpoint_auth_method":"client_secret_basic","grant_types":["client_credentials"]}"#
                 ))
             let path = "/console/clients/api"
@@ -97,7 +97,7 @@ import Testing
                 await browser.get(path), path, ["act": "rotate-secret", "secret_overlap": "2d"])
             #expect(page.words.contains("accepted until"), "\(page.words)")
             #expect(
-                await stage.form("/oauth/token", ClientTokenFixture.grant, basic: "api:\(old)").status == 200)
+                await server.form("/oauth/token", ClientTokenFixture.grant, basic: "api:\(old)").status == 200)
         }
     }
 }

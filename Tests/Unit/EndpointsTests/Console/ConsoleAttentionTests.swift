@@ -23,9 +23,9 @@ import Testing
     }
 
     @Test func aHealthyServerHasOneQuietLine() async throws {
-        try await ConsoleBrowser.with(.read) { browser, stage in
+        try await ConsoleBrowser.with(.read) { browser, server in
             try await expectQuiet(browser)
-            stage.surroundings.machine.withLock { machine in
+            server.surroundings.machine.withLock { machine in
                 machine.certificates = { [.init(listener: "public", notAfter: EndpointsFixture.start + 15 * 86_400)] }
                 machine.geoDatabaseBuiltAt = { EndpointsFixture.start - 60 * 86_400 }
                 machine.freeMebibytes = { 1024 }
@@ -35,8 +35,8 @@ import Testing
     }
 
     @Test func theMachineIsLookedAt() async throws {
-        try await ConsoleBrowser.with(.read) { browser, stage in
-            stage.surroundings.machine.withLock { machine in
+        try await ConsoleBrowser.with(.read) { browser, server in
+            server.surroundings.machine.withLock { machine in
                 machine.certificates = {
                     [
                         .init(listener: "public", notAfter: EndpointsFixture.start + 13 * 86_400),
@@ -59,46 +59,46 @@ import Testing
 
     @Test("the page says what came of the last commit, and makes none itself")
     func commits() async throws {
-        try await ConsoleBrowser.with(.read) { browser, stage in
+        try await ConsoleBrowser.with(.read) { browser, server in
             try await expectQuiet(browser)
-            stage.endpoints.metrics.history.note(commit: false)
-            let before = stage.surroundings.transactions.load(ordering: .relaxed)
+            server.endpoints.metrics.history.note(commit: false)
+            let before = server.surroundings.transactions.load(ordering: .relaxed)
             let words = try await attention(browser)
             #expect(words.contains("It takes no changes: logins and refreshes fail"), "\(words)")
             #expect(await browser.get("/console/now?live=1").status == 200)
-            #expect(stage.surroundings.transactions.load(ordering: .relaxed) == before)
-            _ = try await stage.logIn()
+            #expect(server.surroundings.transactions.load(ordering: .relaxed) == before)
+            _ = try await server.logIn()
             try await expectQuiet(browser)
         }
     }
 
     @Test func aSigningKeyThatIsOverdueIsSaid() async throws {
-        try await ConsoleBrowser.with(.read) { browser, stage in
-            stage.moveClock(to: 30 * EndpointsFixture.day - 1)
+        try await ConsoleBrowser.with(.read) { browser, server in
+            server.moveClock(to: 30 * EndpointsFixture.day - 1)
             try await browser.enter()
             try await expectQuiet(browser)
-            stage.moveClock(to: 30 * EndpointsFixture.day)
+            server.moveClock(to: 30 * EndpointsFixture.day)
             let words = try await attention(browser)
             #expect(words.contains("A new one was due 2027-02-14 08:00:00 UTC, and there is none"), "\(words)")
-            try await stage.context.signingKeys.maintain(at: stage.context.clock.now)
+            try await server.context.signingKeys.maintain(at: server.context.clock.now)
             try await expectQuiet(browser)
         }
     }
 
     @Test func receiversThatFailOrAreBehindAreSaid() async throws {
-        try await ConsoleBrowser.with(.read) { browser, stage in
-            let now = stage.context.clock.now
-            _ = try await stage.store.updateDelivery("mails") { progress in progress = DeliveryProgress(since: now) }
-            _ = await stage.admin(
+        try await ConsoleBrowser.with(.read) { browser, server in
+            let now = server.context.clock.now
+            _ = try await server.store.updateDelivery("mails") { progress in progress = DeliveryProgress(since: now) }
+            _ = await server.admin(
                 .patch, "/admin/v1/clients/mobile", #"{"backchannel_logout_uri":"https://app.example/out"}"#)
             // Five minutes are no backlog.
-            stage.moveClock(to: 300)
+            server.moveClock(to: 300)
             try await expectQuiet(browser)
-            stage.moveClock(to: 301)
+            server.moveClock(to: 301)
             let behind = try await attention(browser)
             #expect(
                 behind.contains("The webhook mails is behind: its oldest event is of 2027-01-15 08:00:00"), "\(behind)")
-            _ = try await stage.store.updateDelivery(DeliveryProgress.name(ofLogoutsTo: "mobile")) { progress in
+            _ = try await server.store.updateDelivery(DeliveryProgress.name(ofLogoutsTo: "mobile")) { progress in
                 progress = DeliveryProgress(since: now)
                 _ = progress?.take(by: "n", at: now, for: .seconds(30))
                 _ = progress?.fail(by: "n", at: now, for: .seconds(64), .seconds(30))
@@ -111,11 +111,11 @@ import Testing
 
     @Test func aStreamThatRestsIsSaid() async throws {
         try await EventStreamFixture.with { receiver in
-            let browser = ConsoleBrowser(receiver.stage)
+            let browser = ConsoleBrowser(receiver.server)
             try await browser.enter()
             _ = try await receiver.make()
             try await expectQuiet(browser)
-            _ = await receiver.stage.admin(.patch, "/admin/v1/event-streams/siem", #"{"status":"paused"}"#)
+            _ = await receiver.server.admin(.patch, "/admin/v1/event-streams/siem", #"{"status":"paused"}"#)
             let words = try await attention(browser)
             #expect(
                 words.contains("The event stream of siem is paused, so that its receiver is told nothing."), "\(words)")

@@ -26,8 +26,8 @@ import Testing
     }
 
     /// The sum of a counter over its outcomes.
-    private func counter(_ name: String, _ stage: EndpointsFixture) async -> [String: Int] {
-        let lines = await stage.admin(.get, "/metrics").text.split(separator: "\n")
+    private func counter(_ name: String, _ server: EndpointsFixture) async -> [String: Int] {
+        let lines = await server.admin(.get, "/metrics").text.split(separator: "\n")
         return Dictionary(
             lines.compactMap { line in
                 line.firstMatch(of: #/^([a-z_]+)\{outcome="([a-z_]+)"\} (\d+)$/#).flatMap {
@@ -38,16 +38,16 @@ import Testing
     }
 
     @Test func theColumnsAreTheCounters() async throws {
-        try await ConsoleBrowser.with(.read) { browser, stage in
+        try await ConsoleBrowser.with(.read) { browser, server in
             // 08:00: a login and three refreshes, of which one is refused. 08:02: two failed logins, and four refusals.
-            let tokens = try await stage.logIn()
-            for token in [tokens.refresh, "sjr_x", tokens.refresh] { _ = await stage.refresh(token) }
-            stage.moveClock(to: 120)
-            for _ in 0..<4 { _ = await stage.refresh("sjr_x") }
+            let tokens = try await server.logIn()
+            for token in [tokens.refresh, "sjr_x", tokens.refresh] { _ = await server.refresh(token) }
+            server.moveClock(to: 120)
+            for _ in 0..<4 { _ = await server.refresh("sjr_x") }
             for _ in 0..<2 {
-                _ = await stage.call(.post, "/v1/login", #"{"username":"anna","password":"x","device":{"id":"p"}}"#)
+                _ = await server.call(.post, "/v1/login", #"{"username":"anna","password":"x","device":{"id":"p"}}"#)
             }
-            stage.moveClock(to: 180)
+            server.moveClock(to: 180)
             let page = await browser.get("/console/now")
             let refreshes = try columns("Refreshes per minute", in: page)
             #expect(
@@ -62,27 +62,27 @@ import Testing
                     Column(title: "08:02 UTC: 2, 2 failed", height: 100, marked: 100),
                 ], "\(logins)")
             // The same numbers as the counters for Prometheus have, which another path leads to.
-            let counted = await counter("sojourn_refreshes_total", stage)
+            let counted = await counter("sojourn_refreshes_total", server)
             #expect(counted.values.reduce(0, +) == 7, "\(counted)")
             #expect(page.words.contains("Refreshes per minute 7 in all, 4 at most, 5 refused"), "\(page.words)")
             let rows = page.text.matches(of: #/<th scope="row"><code>([a-z_]+)<\/code>[^<]*<\/th><td>(\d+)</#)
             #expect(
                 Dictionary(uniqueKeysWithValues: rows.map { (String($0.1), Int($0.2)) }) == counted.mapValues { $0 })
-            let tried = await counter("sojourn_logins_total", stage)
+            let tried = await counter("sojourn_logins_total", server)
             #expect(tried.values.reduce(0, +) == 3 && tried["started"] == 1, "\(tried)")
         }
     }
 
     /// Sessions are counted where they are recorded, so that no later event displaces them.
     @Test func sessionsAreCountedMinuteByMinuteForAnHour() async throws {
-        try await ConsoleBrowser.with(.read) { browser, stage in
-            let one = try await stage.logIn()
-            _ = try await stage.logIn(device: "tablet")
-            stage.moveClock(to: 60)
-            _ = await stage.admin(.delete, "/admin/v1/sessions/\(one.sessionID)")
-            stage.moveClock(to: 120)
-            let now = stage.context.clock.now
-            try await stage.store.append((0..<1200).map { _ in AuditEvent(.loginFailed, at: now, by: .system) })
+        try await ConsoleBrowser.with(.read) { browser, server in
+            let one = try await server.logIn()
+            _ = try await server.logIn(device: "tablet")
+            server.moveClock(to: 60)
+            _ = await server.admin(.delete, "/admin/v1/sessions/\(one.sessionID)")
+            server.moveClock(to: 120)
+            let now = server.context.clock.now
+            try await server.store.append((0..<1200).map { _ in AuditEvent(.loginFailed, at: now, by: .system) })
             let page = await browser.get("/console/now")
             let drawn = try columns("Sessions that began and ended, per minute", in: page)
             #expect(
@@ -93,7 +93,7 @@ import Testing
             #expect(page.words.contains("Why sessions ended, in the last hour at this node"))
             let rows = page.text.matches(of: #/reason=([a-z_]+)">.*?<\/th><td>(\d+)</#)
             #expect(rows.map { "\($0.1) \($0.2)" } == ["revoked_by_admin 1"], "\(page.text)")
-            stage.moveClock(to: 3_720)
+            server.moveClock(to: 3_720)
             try await browser.enter()
             let later = await browser.get("/console/now")
             #expect(later.words.contains("This node has recorded no end of a session in the last hour."))

@@ -63,10 +63,10 @@ import Testing
         _ page: Page, _ body: (ConsoleBrowser, EndpointsFixture, Answer) async throws -> Void
     ) async throws {
         try await EventStreamFixture.with { receiver in
-            let stage = receiver.stage
-            let browser = ConsoleBrowser(stage)
+            let server = receiver.server
+            let browser = ConsoleBrowser(server)
             try await browser.enter()
-            let tokens = try await stage.logIn()
+            let tokens = try await server.logIn()
             let path = try await prepare(page, receiver, tokens)
             var shown = await browser.get(path)
             if page == .settings {
@@ -75,7 +75,7 @@ import Testing
                 shown = try await browser.act(shown, path, wish)
             }
             #expect(shown.status == 200, "\(shown.text)")
-            try await body(browser, stage, shown)
+            try await body(browser, server, shown)
         }
     }
 
@@ -83,19 +83,19 @@ import Testing
     private static func prepare(
         _ page: Page, _ receiver: EventStreamFixture, _ tokens: Tokens
     ) async throws -> String {
-        let stage = receiver.stage
+        let server = receiver.server
         switch page {
         case .user:
-            _ = await stage.call(.post, "/v1/login", #"{"username":"anna","password":"x","device":{"id":"p"}}"#)
+            _ = await server.call(.post, "/v1/login", #"{"username":"anna","password":"x","device":{"id":"p"}}"#)
             return "/console/users/\(tokens.userID)"
         case .disabledUser:
-            _ = await stage.call(.put, "/v1/me/login-settings", #"{"logins_disabled":true}"#, bearer: tokens.access)
-            _ = await stage.admin(.post, "/admin/v1/users/username:anna/disable")
+            _ = await server.call(.put, "/v1/me/login-settings", #"{"logins_disabled":true}"#, bearer: tokens.access)
+            _ = await server.admin(.post, "/admin/v1/users/username:anna/disable")
             return "/console/users/\(tokens.userID)"
         case .newUser: return "/console/new-user"
         case .session: return "/console/sessions/\(tokens.sessionID)"
         case .client:
-            _ = try await stage.makeClient(
+            _ = try await server.makeClient(
                 #"{"client_id":"-x'y","token_endpoint_auth_method":"client_secret_basic","grant_types":["client_credentials"]}"#
             )
             return "/console/clients/-x%27y"
@@ -103,13 +103,13 @@ import Testing
         case .settings: return "/console/settings"
         case .deliveries:
             _ = try await receiver.make()
-            let now = stage.context.clock.now
-            _ = try await stage.store.updateDelivery("mails") { progress in
+            let now = server.context.clock.now
+            _ = try await server.store.updateDelivery("mails") { progress in
                 progress = DeliveryProgress(since: now)
                 _ = progress?.take(by: "n", at: now, for: .seconds(30))
                 _ = progress?.fail(by: "n", at: now, for: .seconds(64), .seconds(30))
             }
-            stage.surroundings.machine.withLock { machine in
+            server.surroundings.machine.withLock { machine in
                 machine.testWebhook = { _ in WebhookTest(id: "t", isTaken: true, milliseconds: 1, status: 200) }
             }
             return "/console/deliveries"
@@ -117,16 +117,16 @@ import Testing
     }
 
     /// What an admin can see of the server, without what is random.
-    private static func state(_ stage: EndpointsFixture) async -> String {
+    private static func state(_ server: EndpointsFixture) async -> String {
         var texts: [String] = []
         for path in [
             "users", "users/username:anna", "users/username:anna/sessions", "clients", "settings/sessions",
             "admin-keys",
             "event-streams",
-        ] { texts.append(await stage.admin(.get, "/admin/v1/" + path).text) }
+        ] { texts.append(await server.admin(.get, "/admin/v1/" + path).text) }
         // Which key comes first is random, and some are made when they are first needed.
         for path in ["keys", "events?limit=200"] {
-            let items = await stage.admin(.get, "/admin/v1/" + path).text.split(separator: "},{").map(Self.plain)
+            let items = await server.admin(.get, "/admin/v1/" + path).text.split(separator: "},{").map(Self.plain)
             let own = items.map { $0.replacing(#/"(id|alg)":("[^"]*"|\d+),?/#, with: "") }
             texts += Set(own).filter { !$0.contains("signing_key_created") }.sorted()
         }
@@ -157,8 +157,8 @@ import Testing
     func commandsDoWhatFormsDo(_ one: Case) async throws {
         var states: [String] = []
         for isForm in [true, false] {
-            try await Self.with(one.page) { browser, stage, page in
-                let before = await Self.state(stage)
+            try await Self.with(one.page) { browser, server, page in
+                let before = await Self.state(server)
                 let (shown, path, part) = try Self.act(one.act, on: page)
                 let form = shown.merging(one.typed) { $1 }
                 if isForm {
@@ -169,15 +169,15 @@ import Testing
                     if printed.isEmpty {
                         let asked = try await browser.act(page, path, form.merging(["show": "commands"]) { $1 })
                         #expect(asked.status == 200)
-                        #expect(await Self.state(stage) == before)
+                        #expect(await Self.state(server) == before)
                         printed = try Self.act(one.act, on: asked).2.printed
                     }
                     #expect(printed.count == 2 && printed.last?.hasPrefix("sojourn ") == true, "\(printed)")
                     #expect(!printed.contains { $0.contains("…") })
-                    let answer = try await PrintedCommand(try #require(printed.first)).run(stage)
+                    let answer = try await PrintedCommand(try #require(printed.first)).run(server)
                     #expect((200..<300).contains(answer.status), "\(printed) \(answer.text)")
                 }
-                let after = await Self.state(stage)
+                let after = await Self.state(server)
                 #expect((after != before) == one.isSeen)
                 states.append(after)
             }
@@ -199,11 +199,11 @@ import Testing
     }
 
     @Test(arguments: ["localhost:8081", "[::1]:8081"]) func aListIsEndedWhole(_ host: String) async throws {
-        try await ConsoleBrowser.with { browser, stage in
+        try await ConsoleBrowser.with { browser, server in
             browser.host = host
             try await browser.enter()
             var ids: Set<String> = []
-            for number in 0..<5 { ids.insert(try await stage.logIn(device: "phone-\(number)").sessionID) }
+            for number in 0..<5 { ids.insert(try await server.logIn(device: "phone-\(number)").sessionID) }
             let page = await browser.get("/console/bulk?client=mobile")
             let commands = page.words.matches(of: #/for id in ([0-9a-f ]+); do ([^;]+); done/#)
             for command in commands { #expect(Set(command.1.split(separator: " ").map(String.init)) == ids) }
@@ -216,8 +216,8 @@ import Testing
     }
 
     @Test func aNameWithAHyphenIsNoOption() async throws {
-        try await ConsoleBrowser.with { browser, stage in
-            _ = try await stage.makeClient(
+        try await ConsoleBrowser.with { browser, server in
+            _ = try await server.makeClient(
                 #"{"client_id":"--help","token_endpoint_auth_method":"client_secret_basic"}"#)
             let page = await browser.get("/console/clients/--help")
             #expect(page.words.contains("sojourn client delete --yes -- --help"))
@@ -235,7 +235,7 @@ import Testing
         let preset = ClientForm.presets.first { $0.name == kind }
         var clients: [String] = []
         for isForm in [true, false] {
-            try await ConsoleBrowser.with { browser, stage in
+            try await ConsoleBrowser.with { browser, server in
                 let path = preset == nil ? "/console/clients/mobile" : "/console/new-client"
                 let page = await browser.get(preset == nil ? path : "\(path)?preset=\(kind)")
                 var form = page.fields(after: "class=\"editor\"").merging(preset?.examples ?? [:]) { $1 }
@@ -258,14 +258,14 @@ import Testing
                     let printed = Array(rest.printed.prefix(2))
                     let curl = try PrintedCommand(#require(printed.first))
                     var body = try StrictJSON.object(Array(#require(curl.words.last).utf8))
-                    #expect((200..<300).contains(try await curl.run(stage).status), "\(printed)")
+                    #expect((200..<300).contains(try await curl.run(server).status), "\(printed)")
                     body["client_id"] = nil
                     let line = ClientOption.command(
                         preset == nil ? "update" : "create", preset == nil ? "mobile" : "mine", body)
                     #expect(line != nil && printed.last == line)
                 }
                 let id = preset == nil ? "mobile" : "mine"
-                clients.append(await stage.admin(.get, "/admin/v1/clients/\(id)").text)
+                clients.append(await server.admin(.get, "/admin/v1/clients/\(id)").text)
             }
         }
         #expect(clients[0] == clients[1] && clients[0].contains("1728000"))
@@ -273,7 +273,7 @@ import Testing
 
     /// A part of a command does something else, and a character that no browser shows cannot be copied.
     @Test func aCommandIsWholeAndCanBeCopied() async throws {
-        try await ConsoleBrowser.with { browser, stage in
+        try await ConsoleBrowser.with { browser, server in
             let page = await browser.get("/console/new-client?preset=page")
             var form = page.fields
             form["client_id"] = "shop"
@@ -284,7 +284,7 @@ import Testing
             #expect(preview.words.contains(#"a\u202eb'\''c"#), "\(preview.words)")
             #expect(preview.words.contains("https://app.example.com/callback/99"))
             #expect(preview.words.contains(#"callback/99"],"scope":"openid profile email account"}'Copy"#))
-            let path = "/console/users/" + (try await stage.logIn().userID)
+            let path = "/console/users/" + (try await server.logIn().userID)
             let user = try await browser.act(
                 await browser.get(path), path, ["act": "disable", "reason": "a\u{202E}'\\b", "show": "commands"])
             #expect(user.words.contains(#"--reason $'a\xe2\x80\xae\'\\b'"#), "\(user.words)")
@@ -293,8 +293,8 @@ import Testing
 
     @Test("a refused form keeps its typed values, and shows its commands")
     func nothingTypedIsLost() async throws {
-        try await ConsoleBrowser.with { browser, stage in
-            let path = "/console/users/" + (try await stage.logIn().userID)
+        try await ConsoleBrowser.with { browser, server in
+            let path = "/console/users/" + (try await server.logIn().userID)
             let page = await browser.get(path)
             let fields = try Self.act("edit", on: page).fields
             for more in [["country": "Austria"], ["offline_session_max": "soon"], ["show": "commands"]] {
@@ -307,7 +307,7 @@ import Testing
                 expected["show"] = nil
                 #expect(again.fields == expected.filter { !$0.value.isEmpty || fields[$0.key] != nil })
             }
-            #expect(await stage.admin(.get, "/admin/v1/users/username:anna").string("display_name") == nil)
+            #expect(await server.admin(.get, "/admin/v1/users/username:anna").string("display_name") == nil)
         }
     }
 }

@@ -13,8 +13,8 @@ import Testing
 
     @Test func withoutAKeyEveryPageLeadsToTheEntry() async throws {
         #expect(Self.pages.count >= 3)
-        try await EndpointsFixture.with { stage in
-            let browser = ConsoleBrowser(stage)
+        try await EndpointsFixture.with { server in
+            let browser = ConsoleBrowser(server)
             for path in Self.pages {
                 let answer = await browser.get(path)
                 #expect(answer.status == 303, "\(path)")
@@ -32,8 +32,8 @@ import Testing
     }
 
     @Test func aPathWithoutAPageIsAnsweredWithOne() async throws {
-        try await EndpointsFixture.with { stage in
-            let browser = ConsoleBrowser(stage)
+        try await EndpointsFixture.with { server in
+            let browser = ConsoleBrowser(server)
             for path in ["/console/nowhere", "/console/", "/console/users/a/b", "/console/%2e%2e/admin"] {
                 for answer in [await browser.get(path), await browser.post(path, [:])] {
                     #expect(answer.status == 404 && answer.field("Content-Type") == "text/html; charset=utf-8")
@@ -49,14 +49,14 @@ import Testing
             for path in ["/consolex", "/admin/v1/nowhere"] {
                 #expect(await browser.get(path).field("Content-Type") == "application/problem+json")
             }
-            let elsewhere = await stage.send(Request(.get, "/console/nowhere"), on: .public)
+            let elsewhere = await server.send(Request(.get, "/console/nowhere"), on: .public)
             #expect(elsewhere.status == 404 && elsewhere.field("Content-Type") == "application/problem+json")
         }
     }
 
     @Test func thePageAfterwardsIsOneOfTheConsole() async throws {
-        try await EndpointsFixture.with { stage in
-            let browser = ConsoleBrowser(stage)
+        try await EndpointsFixture.with { server in
+            let browser = ConsoleBrowser(server)
             for page in ["https://evil.example/", "//evil.example/console/", "/admin/v1/users", "/consolex", "\\\\x"] {
                 let entered = try await browser.enter(to: page)
                 #expect(entered.field("Location") == "/console", "\(page)")
@@ -65,15 +65,15 @@ import Testing
     }
 
     @Test func theCookieIsOfThisHostAlone() async throws {
-        try await EndpointsFixture.with { stage in
-            let browser = ConsoleBrowser(stage)
+        try await EndpointsFixture.with { server in
+            let browser = ConsoleBrowser(server)
             browser.isSecure = true
             let answer = try await browser.enter()
             let cookie = try #require(
                 answer.response.fields.values("Set-Cookie").first { $0.contains("sojourn-console") })
             #expect(cookie.hasPrefix("__Host-sojourn-console="))
             #expect(cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Strict; Secure"))
-            #expect(!cookie.contains(stage.adminKey))
+            #expect(!cookie.contains(server.adminKey))
             #expect(await browser.get("/console").status == 200)
         }
     }
@@ -81,11 +81,11 @@ import Testing
     /// Cookies do not know ports. A strict cookie of the name that the login page uses would be missing when a provider sends the
     /// browser back to a server on the same host.
     @Test func everyCookieIsStrictAndHasANameOfTheConsole() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             for isSecure in [false, true] {
-                let browser = ConsoleBrowser(stage)
+                let browser = ConsoleBrowser(server)
                 browser.isSecure = isSecure
-                let link = await browser.get(try await makeLink(stage))
+                let link = await browser.get(try await makeLink(server))
                 let entered = try await browser.act(
                     link, "/console/enter", ["token": try #require(Page.value("token", in: link.text))])
                 let cookies = [link, entered].flatMap { $0.response.fields.values("Set-Cookie") }
@@ -99,10 +99,10 @@ import Testing
     }
 
     @Test func onlyAnAdminKeyOpens() async throws {
-        try await EndpointsFixture.with { stage in
-            let administration = Administration(stage.context)
+        try await EndpointsFixture.with { server in
+            let administration = Administration(server.context)
             let feed = try await administration.createAdminKey(name: "f", scope: .feed, by: .system).1
-            let browser = ConsoleBrowser(stage)
+            let browser = ConsoleBrowser(server)
             for (key, status, words) in [
                 ("x", 422, "no admin key of this server"), ("", 422, "no admin key"), (feed, 403, "scope read"),
             ] {
@@ -110,83 +110,83 @@ import Testing
                 #expect(answer.status == status && answer.words.contains(words), "\(answer.words)")
                 #expect(browser.cookies[ConsoleBrowser.cookie] == nil)
             }
-            let tokens = try await stage.logIn()
+            let tokens = try await server.logIn()
             #expect(try await browser.enter(tokens.access).status == 422)
         }
     }
 
     @Test func aBrowserStaysHalfAnHourAfterItsLastRequest() async throws {
-        try await EndpointsFixture.with { stage in
-            let browser = ConsoleBrowser(stage)
+        try await EndpointsFixture.with { server in
+            let browser = ConsoleBrowser(server)
             try await browser.enter()
             for time in [1700, 3400, 5100] as [Int64] {
-                stage.moveClock(to: time)
+                server.moveClock(to: time)
                 #expect(await browser.get("/console").status == 200)
             }
-            stage.moveClock(to: 5100 + 1800)
+            server.moveClock(to: 5100 + 1800)
             #expect(await browser.get("/console").status == 303)
         }
     }
 
     /// A live page loads itself again every five seconds, whether anybody is there or not.
     @Test func aLivePageIsNoUse() async throws {
-        try await EndpointsFixture.with { stage in
-            let browser = ConsoleBrowser(stage)
+        try await EndpointsFixture.with { server in
+            let browser = ConsoleBrowser(server)
             try await browser.enter()
             for path in ["/console/now?live=1", "/console/now?x=%20&live=1"] {
-                stage.moveClock(to: path.contains("x") ? 1790 : 900)
+                server.moveClock(to: path.contains("x") ? 1790 : 900)
                 #expect(await browser.get(path).status == 200)
             }
-            stage.moveClock(to: 1800)
+            server.moveClock(to: 1800)
             #expect(await browser.get("/console/now?live=1").status == 303)
         }
     }
 
     @Test func aBrowserStaysEightHoursAtMost() async throws {
-        try await EndpointsFixture.with { stage in
-            let browser = ConsoleBrowser(stage)
+        try await EndpointsFixture.with { server in
+            let browser = ConsoleBrowser(server)
             try await browser.enter()
             for time in stride(from: Int64(0), to: 28_800, by: 1700) {
-                stage.moveClock(to: time)
+                server.moveClock(to: time)
                 #expect(await browser.get("/console").status == 200)
             }
-            stage.moveClock(to: 28_800)
+            server.moveClock(to: 28_800)
             #expect(await browser.get("/console").status == 303)
         }
     }
 
     @Test func aKeyThatIsDeletedOpensNothingAnyMore() async throws {
-        try await ConsoleBrowser.with(.read) { browser, stage in
+        try await ConsoleBrowser.with(.read) { browser, server in
             #expect(await browser.get("/console").status == 200)
-            let keys = try await stage.store.adminKeys()
+            let keys = try await server.store.adminKeys()
             let id = try #require(keys.first { $0.scope == .read }).id
-            #expect(await stage.admin(.delete, "/admin/v1/admin-keys/\(id)").status == 204)
+            #expect(await server.admin(.delete, "/admin/v1/admin-keys/\(id)").status == 204)
             #expect(await browser.get("/console").status == 303)
         }
     }
 
     @Test func aLogoutEndsTheConsoleSession() async throws {
-        try await EndpointsFixture.with { stage in
-            let browser = ConsoleBrowser(stage)
+        try await EndpointsFixture.with { server in
+            let browser = ConsoleBrowser(server)
             try await browser.enter()
             let page = await browser.get("/console")
             let cookie = browser.cookies[ConsoleBrowser.cookie]
             #expect(try await browser.act(page, "/console/leave", [:]).field("Location") == "/console/enter")
             #expect(browser.cookies[ConsoleBrowser.cookie] == nil)
-            let thief = ConsoleBrowser(stage)
+            let thief = ConsoleBrowser(server)
             thief.plant(ConsoleBrowser.cookie, try #require(cookie))
             #expect(await thief.get("/console").status == 303)
             // The key that was pasted goes on.
-            #expect(await stage.admin(.get, "/admin/v1/users").status == 200)
+            #expect(await server.admin(.get, "/admin/v1/users").status == 200)
         }
     }
 
     // MARK: Links
 
-    private func makeLink(_ stage: EndpointsFixture, _ body: String = #"{"name":"console of ada"}"#) async throws
+    private func makeLink(_ server: EndpointsFixture, _ body: String = #"{"name":"console of ada"}"#) async throws
         -> String
     {
-        let answer = await stage.send(
+        let answer = await server.send(
             Request(
                 .post, "/admin/v1/console-links", fields: ["Content-Type": "application/json"], body: Array(body.utf8)),
             on: .adminSocket)
@@ -197,46 +197,46 @@ import Testing
     }
 
     @Test func aLinkLetsOneBrowserIn() async throws {
-        try await EndpointsFixture.with { stage in
-            let link = try await makeLink(stage)
-            let browser = ConsoleBrowser(stage)
+        try await EndpointsFixture.with { server in
+            let link = try await makeLink(server)
+            let browser = ConsoleBrowser(server)
             // Looking uses nothing up.
             #expect(await browser.get(link).words.contains("console of ada"))
             let page = await browser.get(link)
             let token = try #require(Page.value("token", in: page.text))
             #expect(try await browser.act(page, "/console/enter", ["token": token]).status == 303)
             #expect(await browser.get("/console").words.contains("console of ada owner"))
-            let key = try #require(try await stage.store.adminKeys().last)
-            #expect(key.name == "console of ada" && key.expiresAt == stage.context.clock.now + .seconds(28_800))
-            let other = ConsoleBrowser(stage)
+            let key = try #require(try await server.store.adminKeys().last)
+            #expect(key.name == "console of ada" && key.expiresAt == server.context.clock.now + .seconds(28_800))
+            let other = ConsoleBrowser(server)
             let spent = await other.get(link)
             #expect(spent.status == 410 && spent.words.contains("Run sojourn console again"))
             #expect(
                 try await other.act(spent, "/console/enter", ["token": token]).status == 410)
             // The key ends with the stay.
             _ = try await browser.act(await browser.get("/console"), "/console/leave", [:])
-            #expect(try await stage.store.adminKeys().contains { $0.id == key.id } == false)
+            #expect(try await server.store.adminKeys().contains { $0.id == key.id } == false)
         }
     }
 
     @Test func aLinkEndsAfterAMinute() async throws {
-        try await EndpointsFixture.with { stage in
-            let link = try await makeLink(stage, #"{"scope":"read"}"#)
-            let browser = ConsoleBrowser(stage)
-            stage.moveClock(to: 59)
+        try await EndpointsFixture.with { server in
+            let link = try await makeLink(server, #"{"scope":"read"}"#)
+            let browser = ConsoleBrowser(server)
+            server.moveClock(to: 59)
             let page = await browser.get(link)
             #expect(page.status == 200)
-            stage.moveClock(to: 60)
+            server.moveClock(to: 60)
             #expect(await browser.get(link).status == 410)
             let token = try #require(Page.value("token", in: page.text))
             #expect(try await browser.act(page, "/console/enter", ["token": token]).status == 410)
-            #expect(try await stage.store.adminKeys().count == 1)
+            #expect(try await server.store.adminKeys().count == 1)
         }
     }
 
     @Test func linksAreMadeOnTheMachineAlone() async throws {
-        try await EndpointsFixture.with { stage in
-            let answer = await stage.admin(.post, "/admin/v1/console-links", "{}")
+        try await EndpointsFixture.with { server in
+            let answer = await server.admin(.post, "/admin/v1/console-links", "{}")
             #expect(answer.status == 403 && answer.string("code") == "local_only")
         }
     }
@@ -247,14 +247,14 @@ import Testing
         "a form of a browser that was away for too long is kept through the entry, and does nothing until it is sent again"
     )
     func aLateFormIsKept() async throws {
-        try await ConsoleBrowser.with { browser, stage in
-            let path = "/console/users/" + (try await stage.logIn().userID)
+        try await ConsoleBrowser.with { browser, server in
+            let path = "/console/users/" + (try await server.logIn().userID)
             let page = await browser.get(path)
             let search = await browser.get("/console")
             func name() async -> String? {
-                await stage.admin(.get, "/admin/v1/users/username:anna").string("display_name")
+                await server.admin(.get, "/admin/v1/users/username:anna").string("display_name")
             }
-            stage.moveClock(to: 1800)
+            server.moveClock(to: 1800)
             let entry = try await browser.act(page, path, ["act": "edit", "display_name": "Anna & Ö"])
             #expect(entry.status == 200 && entry.words.contains("What you typed is kept"))
             var form = entry.fields
@@ -262,7 +262,7 @@ import Testing
             let refused = try await browser.act(entry, "/console/enter", form)
             #expect(refused.status == 422)
             form = refused.fields
-            form["key"] = stage.adminKey
+            form["key"] = server.adminKey
             let back = try await browser.act(refused, "/console/enter", form)
             #expect(back.status == 200 && back.words.contains("display_nameAnna & Ö"), "\(back.words)")
             #expect(await name() == nil)
@@ -270,7 +270,7 @@ import Testing
             #expect(done.words.contains("The profile is changed."))
             #expect(await name() == "Anna & Ö")
             // What was searched for may be a token, which no page shows.
-            stage.moveClock(to: 3600)
+            server.moveClock(to: 3600)
             #expect(try await browser.act(search, "/console/find", ["q": "x"]).status == 303)
         }
     }
@@ -290,8 +290,8 @@ import Testing
     // MARK: Walls
 
     @Test func onlyTheNamesOfTheOperatorLeadHere() async throws {
-        try await EndpointsFixture.with { stage in
-            let browser = ConsoleBrowser(stage)
+        try await EndpointsFixture.with { server in
+            let browser = ConsoleBrowser(server)
             try await browser.enter()
             for host in [
                 "evil.example", "evil.example:8081", "localhost.evil.example", "127.0.0.1.nip.io:8081", "[::2]:1",
@@ -302,7 +302,7 @@ import Testing
                     for path in Self.pages + ["/console/enter"] {
                         #expect(await browser.get(path).status == 421, "\(host) \(path)")
                     }
-                    #expect(await browser.post("/console/enter", ["key": stage.adminKey]).status == 421)
+                    #expect(await browser.post("/console/enter", ["key": server.adminKey]).status == 421)
                 }
             }
             browser.isSecure = false
@@ -311,14 +311,14 @@ import Testing
                 #expect(await browser.get("/console").status == 200, "\(host)")
             }
             // Calls with a key are for programs, which know where they call.
-            let fields: Fields = ["Host": "evil.example", "Authorization": "Bearer \(stage.adminKey)"]
-            #expect(await stage.send(Request(.get, "/admin/v1/users", fields: fields), on: .admin).status == 200)
+            let fields: Fields = ["Host": "evil.example", "Authorization": "Bearer \(server.adminKey)"]
+            #expect(await server.send(Request(.get, "/admin/v1/users", fields: fields), on: .admin).status == 200)
         }
     }
 
     @Test func aFormOfAnotherSiteDoesNothing() async throws {
-        try await ConsoleBrowser.with { browser, stage in
-            let path = "/console/users/" + (try await stage.logIn().userID)
+        try await ConsoleBrowser.with { browser, server in
+            let path = "/console/users/" + (try await server.logIn().userID)
             let page = await browser.get(path)
             for fields in [
                 ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"], ["Origin": "http://evil.example"],
@@ -329,7 +329,7 @@ import Testing
             let stale = await browser.post(path, ["act": "disable", "csrf": "x"])
             #expect(stale.status == 409 && stale.words.contains("press once more"))
             #expect(
-                await stage.admin(.get, "/admin/v1/users/username:anna").string("login_disabled_by_admin", "effective")
+                await server.admin(.get, "/admin/v1/users/username:anna").string("login_disabled_by_admin", "effective")
                     == nil)
             let own = try await browser.act(page, path, ["act": "disable"], fields: ["Origin": "http://localhost:8081"])
             #expect(own.status == 303)
@@ -337,18 +337,18 @@ import Testing
     }
 
     @Test func theFormOfOnePageIsNoneOfAnother() async throws {
-        try await ConsoleBrowser.with { browser, stage in
-            let path = "/console/users/" + (try await stage.logIn().userID)
+        try await ConsoleBrowser.with { browser, server in
+            let path = "/console/users/" + (try await server.logIn().userID)
             let token = try #require(await browser.get("/console").csrf("/console/find"))
             let answer = await browser.post(path, ["act": "disable", "csrf": token])
             #expect(answer.status == 409 && answer.words.contains("press once more"))
             // Nor is the form of one browser that of another.
-            let other = ConsoleBrowser(stage)
+            let other = ConsoleBrowser(server)
             try await other.enter()
             let page = await browser.get(path)
             let foreign = await other.post(path, ["act": "disable", "csrf": page.csrf(path) ?? ""])
             #expect(foreign.status == 409 && foreign.words.contains("press once more"))
-            #expect(await stage.admin(.get, "/admin/v1/users/username:anna").value(["login_disabled_by_admin"]) == nil)
+            #expect(await server.admin(.get, "/admin/v1/users/username:anna").value(["login_disabled_by_admin"]) == nil)
         }
     }
 }

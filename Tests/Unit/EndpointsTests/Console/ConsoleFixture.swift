@@ -7,12 +7,12 @@ import Testing
 /// A browser before the console of the admin listener.
 final class ConsoleBrowser {
     static let cookie = "sojourn-console"
-    let stage: EndpointsFixture
+    let server: EndpointsFixture
     private(set) var cookies: [String: String] = [:]
     var host = "localhost:8081"
     var isSecure = false
 
-    init(_ stage: EndpointsFixture) { self.stage = stage }
+    init(_ server: EndpointsFixture) { self.server = server }
 
     func get(_ path: String, fields: Fields = Fields()) async -> Answer { await send(.get, path, nil, fields) }
 
@@ -31,7 +31,7 @@ final class ConsoleBrowser {
             fields.append("Cookie", cookies.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: "; "))
         }
         let body = Array((form.map(Browser.encoded) ?? "").utf8)
-        let answer = await stage.send(
+        let answer = await server.send(
             Request(method, path, fields: fields, body: body), on: .admin, isSecure: isSecure)
         for line in answer.response.fields.values("Set-Cookie") {
             let pair = line.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -46,7 +46,7 @@ final class ConsoleBrowser {
     @discardableResult func enter(_ key: String? = nil, to page: String = "") async throws -> Answer {
         let entry = await get("/console/enter")
         let token: String = try #require(Page.value("csrf", in: entry.text))
-        return await post("/console/enter", ["csrf": token, "key": key ?? stage.adminKey, "to": page])
+        return await post("/console/enter", ["csrf": token, "key": key ?? server.adminKey, "to": page])
     }
 
     /// Sends a form of a page with what else it has.
@@ -75,13 +75,13 @@ final class ConsoleBrowser {
     static func with(
         _ scope: AdminKey.Scope = .owner, _ body: (ConsoleBrowser, EndpointsFixture) async throws -> Void
     ) async throws {
-        try await EndpointsFixture.with { stage in
-            let key = try await Administration(stage.context).createAdminKey(
+        try await EndpointsFixture.with { server in
+            let key = try await Administration(server.context).createAdminKey(
                 name: "Grace <b>", scope: scope, by: .system
             ).1
-            let browser = ConsoleBrowser(stage)
+            let browser = ConsoleBrowser(server)
             #expect(try await browser.enter(key).status == 303)
-            try await body(browser, stage)
+            try await body(browser, server)
         }
     }
 }

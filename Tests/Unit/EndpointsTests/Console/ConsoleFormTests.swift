@@ -19,7 +19,7 @@ import Testing
 
     @Test("ways to log in are boxes; of none, every way is one")
     func waysToLogInAreBoxes() async throws {
-        try await ConsoleBrowser.with { browser, stage in
+        try await ConsoleBrowser.with { browser, server in
             let path = "/console/clients/mobile"
             let page = await browser.get(path)
             var form = page.fields(after: "class=\"editor\"")
@@ -27,15 +27,15 @@ import Testing
             (form["act"], form["login_methods.passkey"], form["login_methods.phone"]) = ("change", "1", "1")
             let changed = try await browser.follow(page, path, form)
             #expect(
-                await stage.admin(.get, "/admin/v1/clients/mobile").strings("login_methods") == ["passkey", "phone"])
+                await server.admin(.get, "/admin/v1/clients/mobile").strings("login_methods") == ["passkey", "phone"])
             form = changed.fields(after: "class=\"editor\"")
             #expect(form["login_methods.passkey"] == "1" && form["login_methods.password"] == nil)
             (form["act"], form["login_methods.passkey"], form["login_methods.phone"]) = ("change", nil, nil)
             _ = try await browser.follow(changed, path, form)
-            #expect(await stage.admin(.get, "/admin/v1/clients/mobile").value(["login_methods"]) == nil)
+            #expect(await server.admin(.get, "/admin/v1/clients/mobile").value(["login_methods"]) == nil)
             // A provider that is not configured any more has a box as long as the client names it.
             let body = #"{"login_methods":["provider:old","password"]}"#
-            #expect(await stage.admin(.patch, "/admin/v1/clients/mobile", body).status == 200)
+            #expect(await server.admin(.patch, "/admin/v1/clients/mobile", body).status == 200)
             #expect(await browser.get(path).fields(after: "class=\"editor\"")["login_methods.provider:old"] == "1")
         }
     }

@@ -7,11 +7,11 @@ import Testing
 /// Logins with a phone in the console.
 @Suite struct ConsoleLoginsTests {
     @Test func aLoginIsListedFoundAndSaysWhereBothDevicesAre() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let browser = ConsoleBrowser(stage)
+        try await DeviceLogin.with { server, phone in
+            let browser = ConsoleBrowser(server)
             try await browser.enter()
             #expect(await browser.get("/console/logins").words.contains("No login here matches."))
-            let waiting = try await DeviceLogin(stage)
+            let waiting = try await DeviceLogin(server)
             let list = await browser.get("/console/logins")
             #expect(list.words.contains("waits for a phone") && list.words.contains("none yet"))
             #expect(!list.words.contains("STARTING"))
@@ -19,7 +19,7 @@ import Testing
             #expect(await browser.get("/console/logins/\(waiting.id)").words.contains("No phone has claimed it yet."))
             // The id of a login without a session leads to the login.
             #expect(try await browser.find(waiting.id).words.contains("Login to TV"))
-            let (login, tokens) = try await DeviceLogin.complete(stage, phone)
+            let (login, tokens) = try await DeviceLogin.complete(server, phone)
             let page = await browser.get("/console/logins/\(login.id)")
             #expect(page.words.contains("anna has claimed it on the phone phone-1, which scanned the picture."))
             #expect(page.words.contains("The device is logged in.") && page.words.contains("Statelogged in"))
@@ -32,12 +32,12 @@ import Testing
     }
 
     @Test func theListHasAUserAStateAndACursor() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let browser = ConsoleBrowser(stage)
+        try await DeviceLogin.with { server, phone in
+            let browser = ConsoleBrowser(server)
             try await browser.enter()
-            let (login, _) = try await DeviceLogin.complete(stage, phone)
-            stage.moveClock(to: 5)
-            for _ in 0..<ConsoleView.rowsMax { _ = try await DeviceLogin(stage) }
+            let (login, _) = try await DeviceLogin.complete(server, phone)
+            server.moveClock(to: 5)
+            for _ in 0..<ConsoleView.rowsMax { _ = try await DeviceLogin(server) }
             let first = await browser.get("/console/logins")
             let next = try #require(first.text.firstMatch(of: #/href="(\/console\/logins\?cursor=[^"]*)"/#)?.1)
             #expect(!first.text.contains(login.id))
@@ -67,10 +67,10 @@ import Testing
     }
 
     @Test func aLoginAndItsSessionEndTogether() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let browser = ConsoleBrowser(stage)
+        try await DeviceLogin.with { server, phone in
+            let browser = ConsoleBrowser(server)
             try await browser.enter()
-            let (login, tokens) = try await DeviceLogin.complete(stage, phone)
+            let (login, tokens) = try await DeviceLogin.complete(server, phone)
             let path = "/console/logins/\(login.id)"
             let page = await browser.get(path)
             #expect(page.words.contains("curl -X DELETE http://localhost:8081/admin/v1/logins/\(login.id)"))
@@ -78,8 +78,8 @@ import Testing
             let ended = try await browser.follow(page, path, ["act": "end"])
             #expect(ended.words.contains("The login is over.") && ended.words.contains("revoked by admin"))
             #expect(!ended.words.contains("End this login …"))
-            #expect(await stage.refresh(tokens.refresh).string("reason") == "revoked_by_admin")
-            let waiting = try await DeviceLogin(stage)
+            #expect(await server.refresh(tokens.refresh).string("reason") == "revoked_by_admin")
+            let waiting = try await DeviceLogin(server)
             let other = "/console/logins/\(waiting.id)"
             let over = try await browser.follow(await browser.get(other), other, ["act": "end"])
             #expect(over.words.contains("the device, or an admin, gave it up."), "\(over.words)")
@@ -88,12 +88,12 @@ import Testing
 
     /// A session that a phone has let in stands below it, and each leads to the other.
     @Test func childrenStandBelowTheirPhone() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let browser = ConsoleBrowser(stage)
+        try await DeviceLogin.with { server, phone in
+            let browser = ConsoleBrowser(server)
             try await browser.enter()
-            let (login, tokens) = try await DeviceLogin.complete(stage, phone)
-            stage.moveClock(to: 5)
-            _ = try await stage.logIn(device: "tablet-9")
+            let (login, tokens) = try await DeviceLogin.complete(server, phone)
+            server.moveClock(to: 5)
+            _ = try await server.logIn(device: "tablet-9")
             let user = await browser.get("/console/users/\(phone.userID)")
             let places = try ["tablet-9", "phone-1", "↳"].map { word in
                 try #require(user.text.firstRange(of: word)?.lowerBound, "\(word)")
@@ -105,16 +105,16 @@ import Testing
             let child = await browser.get("/console/sessions/\(tokens.sessionID)")
             #expect(child.words.contains("Ends with the session of the phonephone-1 (mobile)"))
             #expect(child.text.contains("href=\"/console/logins/\(login.id)\""))
-            _ = await stage.admin(.delete, "/admin/v1/sessions/\(phone.sessionID)")
+            _ = await server.admin(.delete, "/admin/v1/sessions/\(phone.sessionID)")
             let ended = await browser.get("/console/sessions/\(tokens.sessionID)")
             #expect(ended.words.contains("parent ended") && ended.words.contains("Why the phone"))
         }
     }
 
     @Test func aKeyThatReadsEndsNoLogin() async throws {
-        try await ConsoleBrowser.with(.read) { browser, stage in
-            try await DeviceLogin.makeClient(stage)
-            let login = try await DeviceLogin(stage)
+        try await ConsoleBrowser.with(.read) { browser, server in
+            try await DeviceLogin.makeClient(server)
+            let login = try await DeviceLogin(server)
             let path = "/console/logins/\(login.id)"
             #expect(!(await browser.get(path)).text.contains("<details"))
             #expect(await browser.post(path, ["act": "end", "csrf": "x"]).status == 403)

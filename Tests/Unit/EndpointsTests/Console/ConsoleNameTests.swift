@@ -17,16 +17,16 @@ struct ConsoleNameTests {
 
     @Test("each act on a user or a session names the id beside the name, and so does each list")
     func idsBesideNames() async throws {
-        try await EndpointsFixture.with { stage in
-            let console = ConsoleBrowser(stage)
+        try await EndpointsFixture.with { server in
+            let console = ConsoleBrowser(server)
             try await console.enter()
             let body = #"{"username":"\#(Self.lookalike)","password":"\#(EndpointsFixture.password)"}"#
-            let made = await stage.admin(.post, "/admin/v1/users", body)
+            let made = await server.admin(.post, "/admin/v1/users", body)
             let other = try #require(made.string("user_id"), "\(made.text)")
-            let anna = try #require(await stage.admin(.get, "/admin/v1/users/username:anna").string("user_id"))
+            let anna = try #require(await server.admin(.get, "/admin/v1/users/username:anna").string("user_id"))
             for (name, id, stranger) in [("anna", anna, other), (Self.lookalike, other, anna)] {
                 let session = try Tokens(
-                    await stage.call(
+                    await server.call(
                         .post, "/v1/login",
                         #"{"username":"\#(name)","password":"\#(EndpointsFixture.password)","device":{"id":"d"}}"#)
                 ).sessionID

@@ -11,11 +11,11 @@ import Testing
     // MARK: Now
 
     @Test func theLastHourIsCountedByMinute() async throws {
-        try await ConsoleBrowser.with(.read) { browser, stage in
-            let tokens = try await stage.logIn()
-            _ = await stage.refresh(tokens.refresh)
-            _ = await stage.refresh("sjr_x")
-            _ = await stage.call(
+        try await ConsoleBrowser.with(.read) { browser, server in
+            let tokens = try await server.logIn()
+            _ = await server.refresh(tokens.refresh)
+            _ = await server.refresh("sjr_x")
+            _ = await server.call(
                 .post, "/v1/login", #"{"username":"anna","password":"x","device":{"id":"p"}}"#)
             let page = await browser.get("/console/now")
             #expect(page.words.contains("Refreshes in the last hour2, 1 refused"), "\(page.words)")
@@ -27,7 +27,7 @@ import Testing
             #expect(page.words.contains("Sessions that began and ended, per minute 1 in all, 1 at most, 0 ended"))
             #expect(page.words.contains("repeated the newest token, again within the rotation interval1"))
             #expect(page.words.contains("session started") && page.words.contains("malformed refused1"))
-            stage.moveClock(to: 3660)
+            server.moveClock(to: 3660)
             try await browser.enter()
             let later = await browser.get("/console/now").words
             #expect(later.contains("Refreshes in the last hour0, 0 refused") && later.contains("per minute 0 in all"))
@@ -42,9 +42,9 @@ import Testing
     }
 
     @Test func theReasonsOfEndsLeadToTheirEvents() async throws {
-        try await ConsoleBrowser.with(.read) { browser, stage in
-            let tokens = try await stage.logIn()
-            _ = await stage.admin(.delete, "/admin/v1/sessions/\(tokens.sessionID)")
+        try await ConsoleBrowser.with(.read) { browser, server in
+            let tokens = try await server.logIn()
+            _ = await server.admin(.delete, "/admin/v1/sessions/\(tokens.sessionID)")
             let page = await browser.get("/console/now")
             let link = "/console/events?kind=session_ended&amp;reason=revoked_by_admin"
             #expect(page.text.contains("href=\"\(link)\""))
@@ -55,10 +55,10 @@ import Testing
     // MARK: Settings
 
     @Test func settingsSayWhatWouldHappen() async throws {
-        try await ConsoleBrowser.with(.read) { browser, stage in
-            for number in 0..<3 { _ = try await stage.logIn(device: "phone-\(number)") }
-            stage.moveClock(to: 1500)
-            _ = try await stage.logIn(device: "phone-9")
+        try await ConsoleBrowser.with(.read) { browser, server in
+            for number in 0..<3 { _ = try await server.logIn(device: "phone-\(number)") }
+            server.moveClock(to: 1500)
+            _ = try await server.logIn(device: "phone-9")
             let form = [
                 "act": "preview", "offline_session_idle": "20m", "offline_session_max": "180d",
                 "offline_session_max_limited": "1", "refresh_after": "5m", "rotation_interval": "2m",
@@ -86,12 +86,13 @@ import Testing
             }
             let change = try await browser.act(page, "/console/settings", form.merging(["act": "change"]) { $1 })
             #expect(change.status == 403)
-            #expect(await stage.admin(.get, "/admin/v1/settings/sessions").integer("offline_session_idle") == 1_209_600)
+            #expect(
+                await server.admin(.get, "/admin/v1/settings/sessions").integer("offline_session_idle") == 1_209_600)
         }
     }
 
     @Test func settingsChangeAfterThePreview() async throws {
-        try await ConsoleBrowser.with { browser, stage in
+        try await ConsoleBrowser.with { browser, server in
             let form = [
                 "act": "preview", "offline_session_idle": "30d", "offline_session_max": "200d", "refresh_after": "2h",
                 "rotation_interval": "90s",
@@ -103,11 +104,11 @@ import Testing
             #expect(page.words.contains("--rotation-interval 90s --offline-session-max-limited false"))
             let done = try await browser.follow(page, "/console/settings", form.merging(["act": "change"]) { $1 })
             #expect(done.words.contains("The change is made, and acts from now on."))
-            let events = await stage.admin(.get, "/admin/v1/events?limit=200").text
+            let events = await server.admin(.get, "/admin/v1/events?limit=200").text
             let same = try await browser.follow(done, "/console/settings", form.merging(["act": "change"]) { $1 })
             #expect(same.words.contains("Nothing was changed."))
-            #expect(await stage.admin(.get, "/admin/v1/events?limit=200").text == events)
-            let settings = await stage.admin(.get, "/admin/v1/settings/sessions")
+            #expect(await server.admin(.get, "/admin/v1/events?limit=200").text == events)
+            let settings = await server.admin(.get, "/admin/v1/settings/sessions")
             #expect(settings.integer("offline_session_idle") == 2_592_000)
             #expect(settings.bool("offline_session_max_limited") == false)
             let wrong = form.merging(["act": "change", "refresh_after": "31d"]) { $1 }
@@ -124,7 +125,7 @@ import Testing
         """#
 
     @Test func aClientIsMadeFromAPreset() async throws {
-        try await ConsoleBrowser.with { browser, stage in
+        try await ConsoleBrowser.with { browser, server in
             for preset in ClientForm.presets {
                 let page = await browser.get("/console/new-client?preset=\(preset.name)")
                 var form = page.fields
@@ -137,10 +138,10 @@ import Testing
                 form["act"] = "preview"
                 let preview = try await browser.act(page, "/console/new-client", form)
                 #expect(preview.words.contains("Nothing has happened yet."), "\(preview.words)")
-                #expect(await stage.admin(.get, "/admin/v1/clients/c-\(preset.name)").status == 404)
+                #expect(await server.admin(.get, "/admin/v1/clients/c-\(preset.name)").status == 404)
                 form["act"] = "change"
                 let answer = try await browser.act(page, "/console/new-client", form)
-                let client = await stage.admin(.get, "/admin/v1/clients/c-\(preset.name)")
+                let client = await server.admin(.get, "/admin/v1/clients/c-\(preset.name)")
                 #expect(client.status == 200, "\(preset.name): \(answer.words)")
                 for (name, value) in preset.values {
                     #expect(client.value([name]) == value, "\(preset.name) \(name)")
@@ -153,14 +154,14 @@ import Testing
     }
 
     @Test func aFormThatChangesNothingChangesNothing() async throws {
-        try await ConsoleBrowser.with { browser, stage in
-            _ = try await stage.makeClient(
+        try await ConsoleBrowser.with { browser, server in
+            _ = try await server.makeClient(
                 #"""
                 {"client_id":"shop","client_name":"Sh\"op","grant_types":["authorization_code","refresh_token"],
                  "scope":"openid read","redirect_uris":["https://a.example/cb","com.example.app:/cb"],"offline_session_idle":90061,
                  "resources":["https://api.example/a"],"browser_session":"client","dpop":"required"}
                 """#)
-            let before = await stage.admin(.get, "/admin/v1/clients/shop").text
+            let before = await server.admin(.get, "/admin/v1/clients/shop").text
             let page = await browser.get("/console/clients/shop")
             var form = page.fields(after: "class=\"editor\"")
             form["act"] = "preview"
@@ -173,7 +174,7 @@ import Testing
             form["offline_session_idle"] = "10d"
             let changed = try await browser.follow(page, "/console/clients/shop", form)
             #expect(changed.words.contains("The change is made"))
-            let after = await stage.admin(.get, "/admin/v1/clients/shop")
+            let after = await server.admin(.get, "/admin/v1/clients/shop")
             #expect(after.string("client_name") == "New <name>" && after.integer("offline_session_idle") == 864_000)
             #expect(
                 before.contains("90061")
@@ -188,7 +189,7 @@ import Testing
 
     @Test func redirectURIsAreTested() async throws {
         try await PageLoginFixture.with { login in
-            let browser = ConsoleBrowser(login.stage)
+            let browser = ConsoleBrowser(login.server)
             try await browser.enter()
             for (uri, words) in [
                 ("com.example.app:/callback", "accepted It is registered as it stands."),
@@ -204,9 +205,9 @@ import Testing
     }
 
     @Test func clientsGetANewSecretAndAreDeleted() async throws {
-        try await ConsoleBrowser.with { browser, stage in
+        try await ConsoleBrowser.with { browser, server in
             let old = try #require(
-                try await stage.makeClient(#"{"client_id":"api","token_endpoint_auth_method":"client_secret_basic"}"#))
+                try await server.makeClient(#"{"client_id":"api","token_endpoint_auth_method":"client_secret_basic"}"#))
             let path = "/console/clients/api"
             let page = try await browser.act(await browser.get(path), path, ["act": "rotate-secret"])
             let new = try #require(page.text.firstMatch(of: #/sjc_[A-Za-z0-9_-]{43}/#)?.0)
@@ -214,33 +215,33 @@ import Testing
             #expect(!(await browser.get(path)).text.contains(new))
             let deleted = try await browser.follow(page, path, ["act": "delete"])
             #expect(deleted.words.contains("It is deleted."))
-            #expect(await stage.admin(.get, "/admin/v1/clients/api").status == 404)
+            #expect(await server.admin(.get, "/admin/v1/clients/api").status == 404)
         }
     }
 
     // MARK: Keys
 
     @Test func keysAreMadeAndTakenAway() async throws {
-        try await ConsoleBrowser.with { browser, stage in
+        try await ConsoleBrowser.with { browser, server in
             let page = await browser.get("/console/keys")
             let made = try await browser.act(
                 page, "/console/keys",
                 ["act": "create", "name": "help <desk>", "scope": "support", "expires_in": "90d"])
             let secret = try #require(made.text.firstMatch(of: #/sja_[A-Za-z0-9_-]{43}/#)?.0)
             #expect(made.status == 200 && made.words.contains("help <desk>"))
-            let key = try #require(try await stage.store.adminKeys().last)
-            #expect(key.scope == .support && key.expiresAt == stage.context.clock.now + .seconds(7_776_000))
+            let key = try #require(try await server.store.adminKeys().last)
+            #expect(key.scope == .support && key.expiresAt == server.context.clock.now + .seconds(7_776_000))
             #expect(!(await browser.get("/console/keys")).text.contains(secret))
             let refused = try await browser.act(
                 page, "/console/keys", ["act": "create", "name": "x", "expires_in": "1s"])
             #expect(refused.status == 422 && refused.words.contains("must be 60 seconds or more"))
             let deleted = try await browser.follow(page, "/console/keys", ["act": "delete", "key": key.id])
             #expect(deleted.words.contains("It is deleted.") && !deleted.words.contains("help <desk>"))
-            let kid = try #require(Administration(stage.context).signingKeys().first?.id)
+            let kid = try #require(Administration(server.context).signingKeys().first?.id)
             _ = try await browser.follow(page, "/console/keys", ["act": "rotate", "immediately": "1"])
             let withdrawn = try await browser.follow(page, "/console/keys", ["act": "withdraw", "key": kid])
             #expect(withdrawn.words.contains("It is deleted."))
-            let events = await stage.admin(.get, "/admin/v1/events?limit=200").items.compactMap { $0.string("event") }
+            let events = await server.admin(.get, "/admin/v1/events?limit=200").items.compactMap { $0.string("event") }
             #expect(events.contains("signing_key_withdrawn") && events.contains("admin_key_deleted"))
         }
     }
@@ -248,17 +249,17 @@ import Testing
     // MARK: Deliveries
 
     @Test func deliveriesSayWhatWaitsAndWhy() async throws {
-        try await ConsoleBrowser.with(.support) { browser, stage in
-            let now = stage.context.clock.now
-            _ = try await stage.store.updateDelivery("mails") { $0 = DeliveryProgress(since: now) }
+        try await ConsoleBrowser.with(.support) { browser, server in
+            let now = server.context.clock.now
+            _ = try await server.store.updateDelivery("mails") { $0 = DeliveryProgress(since: now) }
             #expect(await browser.get("/console/deliveries").words.contains("mails"))
             #expect(!(await browser.get("/console/deliveries")).words.contains("Try again now"))
-            _ = try await stage.store.updateDelivery("mails") { progress in
+            _ = try await server.store.updateDelivery("mails") { progress in
                 _ = progress?.take(by: "n", at: now, for: .seconds(30))
                 _ = progress?.fail(by: "n", at: now, for: .seconds(64), .seconds(30))
             }
-            stage.context.deliveries.note("status 500 <b>", of: "mails", at: now, for: .seconds(64))
-            _ = try await stage.logIn()
+            server.context.deliveries.note("status 500 <b>", of: "mails", at: now, for: .seconds(64))
+            _ = try await server.logIn()
             let page = await browser.get("/console/deliveries")
             #expect(page.words.contains("The last error was status 500 <b>"), "\(page.words)")
             #expect(page.words.contains("Try again now"))
@@ -268,7 +269,7 @@ import Testing
             for isForm in [true, false] {
                 let isOver = Locked(false)
                 let waiting = Task {
-                    await stage.context.deliveries.wait(for: .seconds(3600))
+                    await server.context.deliveries.wait(for: .seconds(3600))
                     isOver.withLock { $0 = true }
                 }
                 while !isOver.withLock({ $0 }) {
@@ -276,7 +277,7 @@ import Testing
                         let retried = try await browser.follow(page, "/console/deliveries", ["act": "retry"])
                         #expect(retried.words.contains("tried again now"))
                     } else {
-                        #expect(await stage.admin(.post, "/admin/v1/deliveries/retry").status == 204)
+                        #expect(await server.admin(.post, "/admin/v1/deliveries/retry").status == 204)
                     }
                 }
                 await waiting.value
@@ -287,10 +288,10 @@ import Testing
     // MARK: Bulk
 
     @Test func whatTheListShowsIsWhatEnds() async throws {
-        try await ConsoleBrowser.with { browser, stage in
-            let old = try await stage.logIn(device: "old")
-            stage.moveClock(to: 1000)
-            let new = try await stage.logIn(device: "new")
+        try await ConsoleBrowser.with { browser, server in
+            let old = try await server.logIn(device: "old")
+            server.moveClock(to: 1000)
+            let new = try await server.logIn(device: "new")
             #expect(await browser.get("/console/bulk").words.contains("Say which sessions"))
             let page = await browser.get("/console/bulk?age=10m&client=mobile&platform=&version=&method=pwd&unused=")
             #expect(page.words.contains("End this session …"), "\(page.words)")
@@ -302,9 +303,9 @@ import Testing
             #expect(ended.words.contains("1 session ended.") && ended.words.contains("No living session matches"))
             // A second click finds it ended, and says so.
             #expect(try await browser.follow(page, "/console/bulk", form).words.contains("0 sessions ended."))
-            #expect(await stage.refresh(old.refresh).string("reason") == "revoked_by_admin")
-            #expect(await stage.refresh(new.refresh).status == 200)
-            _ = await stage.admin(.patch, "/admin/v1/users/username:anna", #"{"country":"AT"}"#)
+            #expect(await server.refresh(old.refresh).string("reason") == "revoked_by_admin")
+            #expect(await server.refresh(new.refresh).status == 200)
+            _ = await server.admin(.patch, "/admin/v1/users/username:anna", #"{"country":"AT"}"#)
             for (country, isThere) in [("at", true), ("PT", false)] {
                 let page = await browser.get("/console/bulk?country=\(country)")
                 #expect(page.text.contains(new.sessionID) == isThere, "\(country)")
@@ -317,8 +318,8 @@ import Testing
     // MARK: Events
 
     @Test func eventsAreAFile() async throws {
-        try await ConsoleBrowser.with(.read) { browser, stage in
-            let tokens = try await stage.logIn()
+        try await ConsoleBrowser.with(.read) { browser, server in
+            let tokens = try await server.logIn()
             let file = await browser.get("/console/events.jsonl?session=\(tokens.sessionID)")
             #expect(file.field("Content-Disposition") == "attachment; filename=\"events.jsonl\"")
             let lines = file.text.split(separator: "\n")
@@ -328,10 +329,10 @@ import Testing
     }
 
     @Test func eventsGoOnByACursor() async throws {
-        try await ConsoleBrowser.with(.read) { browser, stage in
+        try await ConsoleBrowser.with(.read) { browser, server in
             for number in 0..<120 {
-                try await stage.store.append([
-                    AuditEvent(.settingsChanged, at: stage.context.clock.now, by: .system, reason: "n\(number)")
+                try await server.store.append([
+                    AuditEvent(.settingsChanged, at: server.context.clock.now, by: .system, reason: "n\(number)")
                 ])
             }
             var (path, seen): (String?, [String]) = ("/console/events?kind=settings_changed", [])

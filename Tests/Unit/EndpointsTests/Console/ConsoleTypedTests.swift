@@ -12,7 +12,7 @@ import Testing
 
     @Test("the form of a client that comes late keeps what was typed, and names what is stored beside it")
     func aLateClientIsKept() async throws {
-        try await ConsoleBrowser.with { browser, stage in
+        try await ConsoleBrowser.with { browser, server in
             let page = await browser.get(Self.client)
             var form = page.fields(after: Self.editor)
             let scope = try #require(form["scope"])
@@ -25,7 +25,7 @@ import Testing
                 """#
             for act in ["change", "preview"] {
                 form["act"] = act
-                _ = await stage.admin(.patch, "/admin/v1/clients/mobile", stored)
+                _ = await server.admin(.patch, "/admin/v1/clients/mobile", stored)
                 let late = try await browser.act(page, Self.client, form)
                 #expect(late.status == 409 && late.words.contains("What you typed is kept"), "\(late.words)")
                 let shown = late.fields(after: Self.editor)
@@ -45,12 +45,12 @@ import Testing
                     let end = group.firstRange(of: "</details>")?.lowerBound ?? group.endIndex
                     #expect(!group[..<end].contains("class=\"noted\""))
                 }
-                #expect(await stage.admin(.get, "/admin/v1/clients/mobile").string("client_name") == "Theirs <i>")
+                #expect(await server.admin(.get, "/admin/v1/clients/mobile").string("client_name") == "Theirs <i>")
                 if act == "change" { continue }
                 var again = shown
                 again["act"] = "change"
                 _ = try await browser.follow(late, Self.client, again)
-                let client = await stage.admin(.get, "/admin/v1/clients/mobile")
+                let client = await server.admin(.get, "/admin/v1/clients/mobile")
                 #expect(client.string("client_name") == "Mine <b>" && client.string("scope") == "read")
                 #expect(
                     client.string("dpop") == "required" && client.strings("redirect_hops") == ["https://a.example/"])
@@ -61,7 +61,7 @@ import Testing
 
     @Test("settings that come late keep what was typed, before the preview and after it")
     func lateSettingsAreKept() async throws {
-        try await ConsoleBrowser.with { browser, stage in
+        try await ConsoleBrowser.with { browser, server in
             let path = "/console/settings"
             let page = await browser.get(path)
             var wish = page.fields
@@ -69,7 +69,7 @@ import Testing
             let box = "offline_session_max_limited"
             let (wasLimited, interval) = (wish[box] == "1", try #require(wish["rotation_interval"]))
             wish[box] = wasLimited ? nil : "1"
-            _ = await stage.admin(
+            _ = await server.admin(
                 .put, "/admin/v1/settings/sessions", #"{"rotation_interval":60,"refresh_after":1800}"#)
             let late = try await browser.act(page, path, wish)
             #expect(late.status == 409, "\(late.words)")
@@ -87,15 +87,15 @@ import Testing
             let preview = try await browser.act(late, path, form)
             #expect(preview.words.contains("refresh_after: 30m → 2h"), "\(preview.words)")
             #expect(!preview.words.contains("rotation_interval:"))
-            _ = await stage.admin(.put, "/admin/v1/settings/sessions", #"{"rotation_interval":90}"#)
+            _ = await server.admin(.put, "/admin/v1/settings/sessions", #"{"rotation_interval":90}"#)
             let change = preview.fields(after: "class=\"act\"")
             let refused = try await browser.act(preview, path, change)
             #expect(refused.status == 409 && refused.fields["refresh_after"] == "2h")
             #expect(refused.words.contains("Changed meanwhile. Before: 1m"))
-            #expect(await stage.admin(.get, "/admin/v1/settings/sessions").integer("refresh_after") == 1800)
+            #expect(await server.admin(.get, "/admin/v1/settings/sessions").integer("refresh_after") == 1800)
             let again = try await browser.act(refused, path, refused.fields)
             _ = try await browser.follow(again, path, again.fields(after: "class=\"act\""))
-            let settings = await stage.admin(.get, "/admin/v1/settings/sessions")
+            let settings = await server.admin(.get, "/admin/v1/settings/sessions")
             #expect(settings.integer("refresh_after") == 7200 && settings.integer("rotation_interval") == 90)
             #expect(settings.integer("offline_session_max") == 8_640_000)
         }
@@ -103,17 +103,17 @@ import Testing
 
     @Test("a list that was asked for by a browser that was away is shown after the key, with its filter")
     func aFilterGoesOnAfterTheEntry() async throws {
-        try await ConsoleBrowser.with { browser, stage in
+        try await ConsoleBrowser.with { browser, server in
             var time: Int64 = 0
             for page in [
                 "/console/bulk?client=a%20%26b&age=3d&unused=&platform=&version=&method=pwd&country=",
                 "/console/events?user=anna&kind=", "/console/logins?user=&phase=aborted", "/console/users?q=a%2Bb",
             ] {
                 time += 1800
-                stage.moveClock(to: time)
+                server.moveClock(to: time)
                 let entry = await browser.get(try #require(await browser.get(page).field("Location")))
                 var form = entry.fields
-                form["key"] = stage.adminKey
+                form["key"] = server.adminKey
                 let entered = try await browser.act(entry, "/console/enter", form)
                 let location: String = try #require(entered.field("Location"))
                 let expected = page.split(whereSeparator: { "?&".contains($0) }).filter { !$0.hasSuffix("=") }
@@ -128,23 +128,23 @@ import Testing
 
     @Test("the forms of Bulk and Settings are kept through an entry, and do then what they would have done")
     func lateFormsAreKept() async throws {
-        try await ConsoleBrowser.with { browser, stage in
-            let session = try await stage.logIn()
+        try await ConsoleBrowser.with { browser, server in
+            let session = try await server.logIn()
             let bulk = await browser.get("/console/bulk?client=mobile&method=pwd")
             let end = try #require(bulk.acts.first?.fields)
             let settings = await browser.get("/console/settings")
             let wish = settings.fields.merging(["refresh_after": "2h"]) { $1 }
-            stage.moveClock(to: 1800)
+            server.moveClock(to: 1800)
             var late: [Answer] = []
             for (page, path, form) in [(bulk, "/console/bulk", end), (settings, "/console/settings", wish)] {
                 let entry = try await browser.act(page, path, form)
                 #expect(entry.words.contains("What you typed is kept"), "\(entry.words)")
                 late.append(entry)
             }
-            #expect(await stage.refresh(session.refresh).status == 200)
+            #expect(await server.refresh(session.refresh).status == 200)
             for (entry, path) in zip(late, ["/console/bulk", "/console/settings"]) {
                 let back = try await browser.act(
-                    entry, "/console/enter", entry.fields.merging(["key": stage.adminKey]) { $1 })
+                    entry, "/console/enter", entry.fields.merging(["key": server.adminKey]) { $1 })
                 let done = try await browser.act(back, path, back.fields(after: "action=\"\(path)\""))
                 if path.hasSuffix("bulk") {
                     let list = await browser.get(try #require(done.field("Location")))
@@ -158,16 +158,16 @@ import Testing
 
     @Test("a refusal of the key or of the server stands beside the typed values")
     func anErrorKeepsTheForm() async throws {
-        try await ConsoleBrowser.with { browser, stage in
-            let path = "/console/users/" + (try await stage.logIn().userID)
+        try await ConsoleBrowser.with { browser, server in
+            let path = "/console/users/" + (try await server.logIn().userID)
             let (user, settings) = (await browser.get(path), await browser.get("/console/settings"))
-            let reader = ConsoleBrowser(stage)
-            let key = try await Administration(stage.context).createAdminKey(name: "r", scope: .read, by: .system).1
+            let reader = ConsoleBrowser(server)
+            let key = try await Administration(server.context).createAdminKey(name: "r", scope: .read, by: .system).1
             try await reader.enter(key)
             let change = settings.fields.merging(["act": "change", "refresh_after": "77m"]) { $1 }
             let refused = try await reader.act(await reader.get("/console/settings"), "/console/settings", change)
             #expect(refused.status == 403 && refused.words.contains("refresh_after77m"), "\(refused.words)")
-            await stage.store.close()
+            await server.store.close()
             let edit = ["act": "edit", "display_name": "Anna <Ö>"]
             for (page, path, form, typed) in [
                 (user, path, edit, "display_nameAnna <Ö>"), (settings, "/console/settings", change, "refresh_after77m"),
@@ -188,9 +188,9 @@ import Testing
 
     @Test("each field for a duration says its units, shows them, and refuses a bare number as the command line does")
     func durationsHaveUnits() async throws {
-        try await ConsoleBrowser.with { browser, stage in
-            let path = "/console/users/" + (try await stage.logIn().userID)
-            _ = try await stage.makeClient(
+        try await ConsoleBrowser.with { browser, server in
+            let path = "/console/users/" + (try await server.logIn().userID)
+            _ = try await server.makeClient(
                 #"{"client_id":"api","token_endpoint_auth_method":"client_secret_basic","offline_session_idle":90061}"#)
             var found: [String] = []
             for path in [

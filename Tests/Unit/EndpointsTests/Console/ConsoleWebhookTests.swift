@@ -12,19 +12,19 @@ import Testing
         _ scope: AdminKey.Scope, answering test: WebhookTest,
         _ body: (ConsoleBrowser, EndpointsFixture) async throws -> Void
     ) async throws {
-        try await ConsoleBrowser.with(scope) { browser, stage in
-            let now = stage.context.clock.now
-            _ = try await stage.store.updateDelivery("mails") { progress in progress = DeliveryProgress(since: now) }
-            stage.surroundings.machine.withLock { machine in
+        try await ConsoleBrowser.with(scope) { browser, server in
+            let now = server.context.clock.now
+            _ = try await server.store.updateDelivery("mails") { progress in progress = DeliveryProgress(since: now) }
+            server.surroundings.machine.withLock { machine in
                 machine.testWebhook = { name in name == "mails" ? test : nil }
             }
-            try await body(browser, stage)
+            try await body(browser, server)
         }
     }
 
     @Test func aReceiverThatTakesTheMessageIsSaid() async throws {
         let test = WebhookTest(id: "test_1", isTaken: true, milliseconds: 12, status: 200, content: "thanks <b>")
-        try await Self.with(.support, answering: test) { browser, stage in
+        try await Self.with(.support, answering: test) { browser, server in
             let path = "/console/deliveries"
             let page = await browser.get(path)
             #expect(page.words.contains("Send a signed test message to mails?"))
@@ -37,15 +37,15 @@ import Testing
                     "mails has taken the test message. It answered with the status 200 after 12 ms. It said: “thanks <b>”."
                 ),
                 "\(answer.words)")
-            let call = await stage.admin(.post, "/admin/v1/webhooks/mails/test")
+            let call = await server.admin(.post, "/admin/v1/webhooks/mails/test")
             #expect(call.bool("taken") == true && call.integer("status") == 200 && call.string("webhook") == "mails")
-            #expect(await stage.admin(.post, "/admin/v1/webhooks/other/test").status == 404)
+            #expect(await server.admin(.post, "/admin/v1/webhooks/other/test").status == 404)
         }
     }
 
     @Test func aReceiverThatCannotBeReachedIsSaid() async throws {
         let test = WebhookTest(id: "test_1", isTaken: false, milliseconds: 5, failure: "timed_out")
-        try await Self.with(.support, answering: test) { browser, stage in
+        try await Self.with(.support, answering: test) { browser, server in
             let path = "/console/deliveries"
             let page = await browser.get(path)
             let answer = try await browser.act(page, path, ["act": "webhook-test", "webhook": "mails"])

@@ -35,12 +35,12 @@ struct PrintedCommand {
     }
 
     /// Runs a `curl` of the admin API.
-    func run(_ stage: EndpointsFixture) async throws -> Answer {
+    func run(_ server: EndpointsFixture) async throws -> Answer {
         #expect(words.first == "curl" && words.contains("Authorization: Bearer $SOJOURN_ADMIN_KEY"), "\(words)")
         let url = try #require(words.first { $0.hasPrefix("http://localhost:8081/") })
         let method: Method = try #require(
             [.get, .post, .put, .patch, .delete].first { $0.rawValue == value("-X") ?? "GET" })
-        return await stage.admin(method, String(url.dropFirst("http://localhost:8081".count)), value("-d"))
+        return await server.admin(method, String(url.dropFirst("http://localhost:8081".count)), value("-d"))
     }
 }
 

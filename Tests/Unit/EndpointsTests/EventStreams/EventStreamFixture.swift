@@ -12,39 +12,39 @@ struct EventStreamFixture {
     static let revoked = SecurityEvent.Kind.sessionRevoked.rawValue
     static let all = SecurityEvent.Kind.allCases.map(\.rawValue)
 
-    let stage: EndpointsFixture
+    let server: EndpointsFixture
     /// An access token of the receiver with the scope `ssf.manage`.
     let token: String
     private let secret: String
 
     static func with(_ body: (EventStreamFixture) async throws -> Void) async throws {
-        try await EndpointsFixture.with { stage in try await body(try await EventStreamFixture(stage)) }
+        try await EndpointsFixture.with { server in try await body(try await EventStreamFixture(server)) }
     }
 
-    private init(_ stage: EndpointsFixture) async throws {
-        self.stage = stage
+    private init(_ server: EndpointsFixture) async throws {
+        self.server = server
         secret = try #require(
-            await stage.makeClient(
+            await server.makeClient(
                 #"""
                 {"client_id":"siem","grant_types":["client_credentials"],"scope":"ssf.manage ssf.read read",
                  "token_endpoint_auth_method":"client_secret_basic"}
                 """#))
-        token = try await Self.token(stage, "siem", secret, "ssf.manage")
+        token = try await Self.token(server, "siem", secret, "ssf.manage")
     }
 
     private static func token(
-        _ stage: EndpointsFixture, _ id: String, _ secret: String, _ scope: String
+        _ server: EndpointsFixture, _ id: String, _ secret: String, _ scope: String
     ) async throws -> String {
         try #require(
-            await stage.form("/oauth/token", "grant_type=client_credentials&scope=\(scope)", basic: "\(id):\(secret)")
+            await server.form("/oauth/token", "grant_type=client_credentials&scope=\(scope)", basic: "\(id):\(secret)")
                 .string("access_token"))
     }
 
     /// An access token of the receiver with this scope.
-    func token(_ scope: String) async throws -> String { try await Self.token(stage, "siem", secret, scope) }
+    func token(_ scope: String) async throws -> String { try await Self.token(server, "siem", secret, scope) }
 
     func call(_ method: Method, _ target: String, _ json: String? = nil, bearer: String? = nil) async -> Answer {
-        await stage.call(method, target, json, bearer: bearer ?? token)
+        await server.call(method, target, json, bearer: bearer ?? token)
     }
 
     /// Makes a stream of these events that the receiver polls. Returns its id.

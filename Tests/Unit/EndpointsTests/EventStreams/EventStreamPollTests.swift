@@ -20,10 +20,10 @@ struct EventStreamPollTests {
             of receiver: EventStreamFixture, over store: (any Store)? = nil,
             _ deed: @escaping @Sendable (Int) async -> Void = { _ in }
         ) -> EventStreamService {
-            let context = receiver.stage.context
+            let context = receiver.server.context
             let counted = store.map { store in
                 ServiceContext(
-                    store: store, policy: context.policy, rootKeys: receiver.stage.rootKeys,
+                    store: store, policy: context.policy, rootKeys: receiver.server.rootKeys,
                     signingKeys: context.signingKeys, passwords: context.passwords, clock: context.clock,
                     issuer: context.issuer, audience: context.audience)
             }
@@ -50,9 +50,9 @@ struct EventStreamPollTests {
     @Test func pollWithoutEvents_waitsForTheFirst() async throws {
         try await EventStreamFixture.with { receiver in
             _ = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
-            let (stage, pauses) = (receiver.stage, Pauses())
+            let (server, pauses) = (receiver.server, Pauses())
             let service = pauses.service(of: receiver) { number in
-                if number == 3 { _ = try? await stage.logIn() }
+                if number == 3 { _ = try? await server.logIn() }
             }
             let events = try await wait(service)
             #expect(try await events == receiver.poll().map(\.id) && events.count == 1)
@@ -65,11 +65,11 @@ struct EventStreamPollTests {
     @Test func eventAfterManyOfNoInterest_isFoundWithoutAPause() async throws {
         try await EventStreamFixture.with { receiver in
             _ = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
-            let (context, pauses) = (receiver.stage.context, Pauses())
+            let (context, pauses) = (receiver.server.context, Pauses())
             let other = AuditEvent(.eventStreamChanged, at: context.clock.now, by: Origin(actor: "system"))
             // More than one look reads.
             try await context.store.append(Array(repeating: other, count: 5200))
-            _ = try await receiver.stage.logIn()
+            _ = try await receiver.server.logIn()
             #expect(try await wait(pauses.service(of: receiver)).count == 1 && pauses.all.isEmpty)
         }
     }
@@ -78,15 +78,15 @@ struct EventStreamPollTests {
     func cost() async throws {
         try await EventStreamFixture.with { receiver in
             _ = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
-            let (stage, pauses) = (receiver.stage, Pauses())
-            let other = AuditEvent(.eventStreamChanged, at: stage.context.clock.now, by: Origin(actor: "system"))
-            try await stage.store.append(Array(repeating: other, count: 4000))
-            let store = ObservedStore(stage.store)
+            let (server, pauses) = (receiver.server, Pauses())
+            let other = AuditEvent(.eventStreamChanged, at: server.context.clock.now, by: Origin(actor: "system"))
+            try await server.store.append(Array(repeating: other, count: 4000))
+            let store = ObservedStore(server.store)
             // Each second has an event for another receiver.
-            let service = pauses.service(of: receiver, over: store) { _ in try? await stage.store.append([other]) }
-            let before = stage.surroundings.transactions.load(ordering: .relaxed)
+            let service = pauses.service(of: receiver, over: store) { _ in try? await server.store.append([other]) }
+            let before = server.surroundings.transactions.load(ordering: .relaxed)
             #expect(try await wait(service).isEmpty && pauses.all.count == 30)
-            let written = stage.surroundings.transactions.load(ordering: .relaxed) - before - pauses.all.count
+            let written = server.surroundings.transactions.load(ordering: .relaxed) - before - pauses.all.count
             #expect(written <= 2, "\(written)")
             // Twenty pages at the begin, and two reads at each look: the client, and what is new.
             let reads = store.calls.count { $0 == .read }
@@ -141,7 +141,7 @@ struct EventStreamPollTests {
     @Test func acknowledgementAlone_doesNotWait() async throws {
         try await EventStreamFixture.with { receiver in
             _ = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
-            _ = try await receiver.stage.logIn()
+            _ = try await receiver.server.logIn()
             let event = try #require(try await receiver.poll().first)
             let pauses = Pauses()
             let service = pauses.service(of: receiver)
@@ -154,9 +154,9 @@ struct EventStreamPollTests {
     @Test func streamThatIsDeletedMeanwhile_endsThePoll() async throws {
         try await EventStreamFixture.with { receiver in
             _ = try await receiver.make()
-            let (stage, pauses) = (receiver.stage, Pauses())
+            let (server, pauses) = (receiver.server, Pauses())
             let service = pauses.service(of: receiver) { _ in
-                _ = await stage.admin(.delete, "/admin/v1/event-streams/siem")
+                _ = await server.admin(.delete, "/admin/v1/event-streams/siem")
             }
             await #expect(throws: ServiceError.self) { try await wait(service) }
             #expect(pauses.all.count == 1)
@@ -166,11 +166,11 @@ struct EventStreamPollTests {
     @Test func streamThatIsPausedMeanwhile_tellsNothing() async throws {
         try await EventStreamFixture.with { receiver in
             let id = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
-            let (stage, pauses) = (receiver.stage, Pauses())
+            let (server, pauses) = (receiver.server, Pauses())
             let service = pauses.service(of: receiver) { number in
                 guard number == 1 else { return }
                 _ = await receiver.call(.post, "/ssf/status", #"{"stream_id":"\#(id)","status":"paused"}"#)
-                _ = try? await stage.logIn()
+                _ = try? await server.logIn()
             }
             #expect(try await wait(service).isEmpty)
             _ = await receiver.call(.post, "/ssf/status", #"{"stream_id":"\#(id)","status":"enabled"}"#)
@@ -203,7 +203,7 @@ struct EventStreamPollTests {
         try await EventStreamFixture.with { receiver in
             let request = Request(.post, "/ssf/poll", fields: [:], body: Array(body.utf8))
             let caller = Caller(remoteAddress: "192.0.2.1", listener: .public)
-            switch receiver.stage.endpoints.reply(to: request, from: caller) {
+            switch receiver.server.endpoints.reply(to: request, from: caller) {
             case .streaming(let reply):
                 #expect(mayWait && reply.longestWait > Endpoints.pollWait)
             case .later: #expect(!mayWait)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct EventStreamTests {
     @Test func theMetadataNamesEachEndpoint() async throws {
         try await EventStreamFixture.with { receiver in
-            let metadata = await receiver.stage.call(.get, "/.well-known/ssf-configuration")
+            let metadata = await receiver.server.call(.get, "/.well-known/ssf-configuration")
             let issuer = EndpointsFixture.issuer
             #expect(metadata.string("spec_version") == "1_0" && metadata.string("issuer") == issuer)
             #expect(metadata.string("jwks_uri") == issuer + "/oauth/jwks")
@@ -21,7 +21,7 @@ import Testing
                 ("verification_endpoint", "/ssf/verify"),
             ] {
                 #expect(metadata.value([name])?.string == issuer + path)
-                #expect(await receiver.stage.call(.get, path).status != 404)
+                #expect(await receiver.server.call(.get, path).status != 404)
             }
             #expect(metadata.elements("authorization_schemes").map { $0.string("spec_urn") } == ["urn:ietf:rfc:6749"])
         }
@@ -46,7 +46,7 @@ import Testing
                 pushed.strings("events_requested") == [EventStreamFixture.revoked] && !pushed.text.contains("topsecret")
             )
             // The secret is not readable in the database either.
-            let stored = try await receiver.stage.store.client("siem")?.eventStream?.text
+            let stored = try await receiver.server.store.client("siem")?.eventStream?.text
             #expect(stored?.contains("siem.example") == true && stored?.contains("topsecret") == false)
             let replaced = await receiver.call(.put, "/ssf/stream", #"{"stream_id":"\#(id)"}"#)
             #expect(replaced.strings("events_requested") == [] && replaced.string("description") == nil)
@@ -54,8 +54,8 @@ import Testing
             #expect(await receiver.call(.delete, "/ssf/stream?stream_id=other").status == 404)
             #expect(await receiver.call(.delete, "/ssf/stream?stream_id=\(id)").status == 204)
             #expect(await receiver.call(.get, "/ssf/stream?stream_id=\(id)").status == 404)
-            #expect(try await receiver.stage.store.deliveries().isEmpty)
-            let words = await receiver.stage.admin(.get, "/admin/v1/events").items
+            #expect(try await receiver.server.store.deliveries().isEmpty)
+            let words = await receiver.server.admin(.get, "/admin/v1/events").items
                 .filter { $0.string("event") == "event_stream_changed" }.map { $0.string("reason") }
             #expect(Set(words) == ["created", "changed", "deleted"])
         }
@@ -73,7 +73,7 @@ import Testing
                 (.post, "/ssf/status", #"{"stream_id":"\#(id)","status":"disabled"}"#),
                 (.post, "/ssf/verify", #"{"stream_id":"\#(id)"}"#), (.post, "/ssf/poll", "{}"),
             ]
-            let user = try await receiver.stage.logIn()
+            let user = try await receiver.server.logIn()
             for (method, target, body) in calls {
                 for token in [read, other] {
                     let answer = await receiver.call(method, target, body, bearer: token)
@@ -81,7 +81,7 @@ import Testing
                         answer.status == 403 && answer.string("code") == "insufficient_scope", "\(method) \(target)")
                 }
                 #expect(await receiver.call(method, target, body, bearer: user.access).status == 401)
-                #expect(await receiver.stage.call(method, target, body).status == 401)
+                #expect(await receiver.server.call(method, target, body).status == 401)
             }
             #expect(await receiver.call(.get, "/ssf/status?stream_id=\(id)").string("status") == "enabled")
         }
@@ -89,20 +89,20 @@ import Testing
 
     @Test func eachEventComesOnceItHappensAndUntilItIsAcknowledged() async throws {
         try await EventStreamFixture.with { receiver in
-            let earlier = try await receiver.stage.logIn(device: "earlier")
-            _ = await receiver.stage.admin(.delete, "/admin/v1/sessions/\(earlier.sessionID)")
-            receiver.stage.moveClock(to: 5)
+            let earlier = try await receiver.server.logIn(device: "earlier")
+            _ = await receiver.server.admin(.delete, "/admin/v1/sessions/\(earlier.sessionID)")
+            receiver.server.moveClock(to: 5)
             _ = try await receiver.make()
             #expect(try await receiver.poll().isEmpty)
-            let login = try await receiver.stage.logIn()
-            _ = await receiver.stage.call(
+            let login = try await receiver.server.logIn()
+            _ = await receiver.server.call(
                 .put, "/v1/me/password",
                 #"{"old_password":"\#(EndpointsFixture.password)","new_password":"another long horse"}"#,
                 bearer: login.access)
-            _ = await receiver.stage.admin(.post, "/admin/v1/users/\(login.userID)/disable", "{}")
-            _ = await receiver.stage.admin(.post, "/admin/v1/users/\(login.userID)/enable")
-            _ = await receiver.stage.admin(.delete, "/admin/v1/sessions/\(login.sessionID)")
-            _ = await receiver.stage.admin(.delete, "/admin/v1/users/\(login.userID)")
+            _ = await receiver.server.admin(.post, "/admin/v1/users/\(login.userID)/disable", "{}")
+            _ = await receiver.server.admin(.post, "/admin/v1/users/\(login.userID)/enable")
+            _ = await receiver.server.admin(.delete, "/admin/v1/sessions/\(login.sessionID)")
+            _ = await receiver.server.admin(.delete, "/admin/v1/users/\(login.userID)")
             let events = try await receiver.poll()
             let words = events.map { $0.kind?.split(separator: "/").last.map(String.init) }
             #expect(
@@ -139,17 +139,17 @@ import Testing
     @Test func aTokenIsSignedByAKeyOfTheSetAndIsOfItsOwnType() async throws {
         try await EventStreamFixture.with { receiver in
             _ = try await receiver.make()
-            _ = try await receiver.stage.logIn()
+            _ = try await receiver.server.logIn()
             let event = try #require(try await receiver.poll().first)
             #expect(event.header.string("typ") == "secevent+jwt" && event.header.string("alg") == "RS256")
             let kid = try #require(event.header.string("kid"))
-            let keys = await receiver.stage.call(.get, "/oauth/jwks").elements("keys")
+            let keys = await receiver.server.call(.get, "/oauth/jwks").elements("keys")
             let key = try #require(keys.first { $0.string("kid") == kid })
             #expect(key.string("kty") == "RSA")
             #expect(event.claims.string("iss") == EndpointsFixture.issuer && event.claims.string("aud") == "siem")
             // RFC 8417 section 2.2: a receiver must not take it for another token.
             #expect(event.claims.names == ["aud", "events", "iat", "iss", "jti", "sub_id"])
-            #expect(await receiver.stage.call(.get, "/v1/me", bearer: event.text).status == 401)
+            #expect(await receiver.server.call(.get, "/v1/me", bearer: event.text).status == 401)
         }
     }
 
@@ -162,8 +162,8 @@ import Testing
                 #expect(answer.string("status") == status && answer.string("reason") == "maintenance")
             }
             func end(_ device: String) async throws -> String {
-                let login = try await receiver.stage.logIn(device: device)
-                _ = await receiver.stage.admin(.delete, "/admin/v1/sessions/\(login.sessionID)")
+                let login = try await receiver.server.logIn(device: device)
+                _ = await receiver.server.admin(.delete, "/admin/v1/sessions/\(login.sessionID)")
                 return login.sessionID
             }
             await set("paused")
@@ -172,9 +172,9 @@ import Testing
             await set("enabled")
             #expect(try await receiver.poll().map { $0.claims.string("sub_id", "session", "id") } == [kept])
             await set("disabled")
-            receiver.stage.moveClock(to: 10)
+            receiver.server.moveClock(to: 10)
             _ = try await end("b")
-            receiver.stage.moveClock(to: 20)
+            receiver.server.moveClock(to: 20)
             // This one ends in the second in which the stream is enabled.
             _ = try await end("b2")
             await set("enabled")
@@ -194,11 +194,11 @@ import Testing
             #expect(events.first?.claims.string("sub_id", "id") == id)
             #expect(await receiver.call(.post, "/ssf/verify", #"{"stream_id":"\#(id)"}"#).status == 429)
             #expect(try await receiver.poll(receiver.acknowledge(events)).isEmpty)
-            receiver.stage.moveClock(to: 10)
+            receiver.server.moveClock(to: 10)
             #expect(await receiver.call(.post, "/ssf/verify", #"{"stream_id":"\#(id)"}"#).status == 204)
             #expect(try await receiver.poll().first?.member("state") == nil)
             _ = await receiver.call(.post, "/ssf/status", #"{"stream_id":"\#(id)","status":"disabled"}"#)
-            receiver.stage.moveClock(to: 30)
+            receiver.server.moveClock(to: 30)
             #expect(
                 await receiver.call(.post, "/ssf/verify", #"{"stream_id":"\#(id)"}"#).string("code")
                     == "stream_disabled")
@@ -208,7 +208,7 @@ import Testing
     @Test func aPollIsBoundedAndSaysThatMoreWait() async throws {
         try await EventStreamFixture.with { receiver in
             _ = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
-            for number in 0..<5 { _ = try await receiver.stage.logIn(device: "d\(number)") }
+            for number in 0..<5 { _ = try await receiver.server.logIn(device: "d\(number)") }
             let first = await receiver.call(.post, "/ssf/poll", #"{"maxEvents":2,"returnImmediately":true}"#)
             #expect(first.bool("moreAvailable") == true)
             var (seen, members): ([String], String) = ([], #""maxEvents":2"#)
@@ -228,12 +228,12 @@ import Testing
     @Test func aRefusedEventIsNotSentAgainAndIsInTheTrail() async throws {
         try await EventStreamFixture.with { receiver in
             _ = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
-            _ = try await receiver.stage.logIn()
+            _ = try await receiver.server.logIn()
             let event = try #require(try await receiver.poll().first)
             let refusal = #""setErrs":{"\#(event.id)":{"err":"authentication_failed","description":"no"},"x":{}}"#
             #expect(try await receiver.poll(refusal).isEmpty)
             #expect(try await receiver.poll().isEmpty)
-            let words = await receiver.stage.admin(.get, "/admin/v1/events").items
+            let words = await receiver.server.admin(.get, "/admin/v1/events").items
                 .filter { $0.string("event") == "event_stream_changed" }.map { $0.string("reason") }
             #expect(words.contains("1 refused"))
         }
@@ -282,15 +282,15 @@ import Testing
     @Test func anAdminSeesAndEndsTheStream() async throws {
         try await EventStreamFixture.with { receiver in
             let id = try await receiver.make()
-            let items = await receiver.stage.admin(.get, "/admin/v1/event-streams").items
+            let items = await receiver.server.admin(.get, "/admin/v1/event-streams").items
             #expect(items.map { $0.string("stream_id") } == [id] && items.first?.string("client_id") == "siem")
-            #expect(await receiver.stage.admin(.delete, "/admin/v1/event-streams/nobody").status == 404)
-            #expect(await receiver.stage.admin(.delete, "/admin/v1/event-streams/siem").status == 204)
+            #expect(await receiver.server.admin(.delete, "/admin/v1/event-streams/nobody").status == 404)
+            #expect(await receiver.server.admin(.delete, "/admin/v1/event-streams/siem").status == 204)
             #expect(await receiver.call(.post, "/ssf/poll", "{}").status == 404)
             // A client that is deleted takes its stream along.
             _ = try await receiver.make()
-            #expect(await receiver.stage.admin(.delete, "/admin/v1/clients/siem").status == 204)
-            #expect(await receiver.stage.admin(.get, "/admin/v1/event-streams").items.isEmpty)
+            #expect(await receiver.server.admin(.delete, "/admin/v1/clients/siem").status == 204)
+            #expect(await receiver.server.admin(.get, "/admin/v1/event-streams").items.isEmpty)
             #expect(await receiver.call(.post, "/ssf/poll", "{}").status == 401)
         }
     }

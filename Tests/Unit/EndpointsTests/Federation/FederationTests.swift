@@ -30,8 +30,8 @@ import Testing
             #expect(second.userID == first.userID)
             #expect(second.answer.string("user", "email") == "ada@example.org")
             #expect(try Tokens(try await world.logIn(#"{"sub":"U1","jti":"3"}"#)).userID != first.userID)
-            #expect(await world.stage.refresh(second.refresh).status == 200)
-            let events = await world.stage.admin(.get, "/admin/v1/events?user=\(first.userID)&limit=200")
+            #expect(await world.server.refresh(second.refresh).status == 200)
+            let events = await world.server.admin(.get, "/admin/v1/events?user=\(first.userID)&limit=200")
             let kinds = events.items.compactMap { $0.string("event") ?? $0.string("kind") ?? $0.string("type") }
             #expect(kinds.contains("user_created") && kinds.contains("identity_linked"), "\(events.text)")
         }
@@ -96,7 +96,7 @@ import Testing
 
     @Test func provenEmail_linksOnlyWhereConfigured_toAUserWithoutAnyIdentity() async throws {
         func make(_ world: ProviderFixture) async throws -> String {
-            let answer = await world.stage.admin(.post, "/admin/v1/users", #"{"username":"ada@example.org"}"#)
+            let answer = await world.server.admin(.post, "/admin/v1/users", #"{"username":"ada@example.org"}"#)
             return try #require(answer.string("user_id"))
         }
         try await ProviderFixture.with { world in
@@ -119,7 +119,7 @@ import Testing
     /// A profile's address proves nothing: users write it themselves.
     @Test func addressInAProfile_linksNoUser() async throws {
         try await ProviderFixture.with({ $0.linksByProvenEmail = true }) { world in
-            let anna = try await world.stage.logIn()
+            let anna = try await world.server.logIn()
             let answer = try await world.logIn(#"{"email":"anna@example.org","email_verified":true}"#)
             #expect(try Tokens(answer).userID != anna.userID)
         }
@@ -127,25 +127,25 @@ import Testing
 
     @Test func admins_linkListAndUnlink() async throws {
         try await ProviderFixture.with { world in
-            let stage = world.stage
+            let server = world.server
             let path = "/admin/v1/users/username:anna/identities"
-            #expect(await stage.admin(.get, path).items.isEmpty)
+            #expect(await server.admin(.get, path).items.isEmpty)
             let body = #"{"provider":"acme","subject":"u1"}"#
-            for _ in 0..<2 { #expect(await stage.admin(.put, path, body).status == 204) }
-            let list = await stage.admin(.get, path)
+            for _ in 0..<2 { #expect(await server.admin(.put, path, body).status == 204) }
+            let list = await server.admin(.get, path)
             #expect(list.items.map { $0.string("subject") } == ["u1"])
-            let anna = try await stage.logIn()
+            let anna = try await server.logIn()
             #expect(try Tokens(try await world.logIn()).userID == anna.userID)
             // Another user's.
-            _ = await stage.admin(.post, "/admin/v1/users", #"{"username":"ben"}"#)
-            let taken = await stage.admin(.put, "/admin/v1/users/username:ben/identities", body)
+            _ = await server.admin(.post, "/admin/v1/users", #"{"username":"ben"}"#)
+            let taken = await server.admin(.put, "/admin/v1/users/username:ben/identities", body)
             #expect(taken.status == 409)
             #expect(taken.string("code") == "identity_taken")
             #expect(
-                await stage.admin(.delete, "/admin/v1/users/username:ben/identities?provider=acme&subject=u1").status
+                await server.admin(.delete, "/admin/v1/users/username:ben/identities?provider=acme&subject=u1").status
                     == 404)
-            #expect(await stage.admin(.delete, path + "?provider=acme&subject=u1").status == 204)
-            #expect(await stage.admin(.get, path).items.isEmpty)
+            #expect(await server.admin(.delete, path + "?provider=acme&subject=u1").status == 204)
+            #expect(await server.admin(.get, path).items.isEmpty)
             #expect(try Tokens(try await world.logIn(#"{"jti":"2"}"#)).userID != anna.userID)
             for (method, target, body, status) in [
                 (.put, path, #"{"provider":"A B","subject":"u"}"#, 400), (.put, path, #"{"provider":"acme"}"#, 400),
@@ -153,7 +153,7 @@ import Testing
                 (.put, "/admin/v1/users/username:zoe/identities", body, 404),
                 (.delete, path + "?provider=acme", nil, 400), (.delete, path, nil, 400),
             ] as [(HTTP.Method, String, String?, Int)] {
-                #expect(await stage.admin(method, target, body).status == status, "\(target) \(body ?? "")")
+                #expect(await server.admin(method, target, body).status == status, "\(target) \(body ?? "")")
             }
         }
     }
@@ -162,11 +162,11 @@ import Testing
         try await ProviderFixture.with { world in
             let tokens = try Tokens(try await world.logIn())
             let path = "/admin/v1/users/\(tokens.userID)"
-            #expect(await world.stage.admin(.post, path + "/disable").status == 200)
+            #expect(await world.server.admin(.post, path + "/disable").status == 200)
             let refused = try await world.logIn(#"{"jti":"2"}"#)
             #expect(refused.status == 403)
             #expect(refused.string("code") == "login_disabled_by_admin")
-            #expect(await world.stage.admin(.delete, path).status == 204)
+            #expect(await world.server.admin(.delete, path).status == 204)
             #expect(try Tokens(try await world.logIn(#"{"jti":"3"}"#)).userID != tokens.userID)
         }
     }
@@ -181,7 +181,7 @@ import Testing
                 (#"{"provider":"acme","id_token":"x","nonce":"",\#(device)}"#, "nonce"),
                 (#"{"provider":"acme","id_token":"x"}"#, "device"),
             ] {
-                let answer = await world.stage.call(.post, "/v1/login", body)
+                let answer = await world.server.call(.post, "/v1/login", body)
                 #expect(answer.status == 400, "\(body): \(answer.text)")
                 #expect(answer.string("member") == member, "\(body)")
             }

@@ -17,11 +17,11 @@ import Testing
     /// The statuses that `/v1/login` and `/oauth/token` have for a token. A form says `+` by `%2B`.
     private func present(_ token: String, _ world: ProviderFixture) async -> [Int] {
         let json = FakeProvider.text(["provider": "acme", "id_token": token].merging(["client_id": "app"]) { $1 })
-        let login = await world.stage.call(.post, "/v1/login", json.dropLast() + #","device":{"id":"d"}}"#)
+        let login = await world.server.call(.post, "/v1/login", json.dropLast() + #","device":{"id":"d"}}"#)
         let escaped = token.utf8.reduce(into: "") { text, byte in
             text += "%" + Hex.encode([byte])
         }
-        let exchanged = await world.stage.form(
+        let exchanged = await world.server.form(
             "/oauth/token",
             "grant_type=\(Self.exchange)&client_id=app&subject_token=\(escaped)"
                 + "&subject_token_type=urn:ietf:params:oauth:token-type:id_token")
@@ -32,7 +32,7 @@ import Testing
         _ change: (inout IdentityProvider) -> Void = { _ in }, _ body: (ProviderFixture) async throws -> Void
     ) async throws {
         try await ProviderFixture.with(change) { world in
-            _ = try await world.stage.makeClient(
+            _ = try await world.server.makeClient(
                 #"{"client_id":"app","token_endpoint_auth_method":"none","grant_types":["refresh_token","login","\#(exchange)"]}"#
             )
             try await body(world)

@@ -80,9 +80,9 @@ import Testing
             let again = await world.present(token, device: "other")
             #expect(again.status == 401)
             #expect(again.text.contains("used before"))
-            world.stage.moveClock(to: 359)
+            world.server.moveClock(to: 359)
             #expect(await world.present(token).text.contains("used before"))
-            world.stage.moveClock(to: 360)
+            world.server.moveClock(to: 360)
             #expect(await world.present(token).text.contains("expired"))
         }
     }
@@ -90,11 +90,11 @@ import Testing
     @Test func twentyUsesOfOneTokenAtOnce_makeOneSession() async throws {
         try await ProviderFixture.with { world in
             let token = try world.provider.token()
-            let (stage, name) = (world.stage, world.provider.name)
+            let (server, name) = (world.server, world.provider.name)
             let statuses = await withTaskGroup(of: Int.self) { group in
                 for number in 0..<20 {
                     group.addTask {
-                        await stage.call(
+                        await server.call(
                             .post, "/v1/login",
                             #"{"provider":"\#(name)","id_token":"\#(token)","device":{"id":"d\#(number)"}}"#
                         ).status
@@ -137,7 +137,7 @@ import Testing
             let first = try world.provider.token(header: #"{"alg":"ES256"}"#)
             #expect(await world.present(first).status == 200)
             world.provider.change { $0.published.append(JWK(publishing: SigningKey.generate(.es256).publicKey)) }
-            world.stage.moveClock(to: 3600)
+            world.server.moveClock(to: 3600)
             let claims = #"{"iat":\#(Self.now + 3600),"exp":\#(Self.now + 4000)}"#
             let token = try world.provider.token(header: #"{"alg":"ES256"}"#, claims)
             #expect(await world.present(token).status == 401)
@@ -215,8 +215,8 @@ import Testing
             #expect(answer.status == 400)
             #expect(answer.string("member") == "provider")
         }
-        try await EndpointsFixture.with { stage in
-            let answer = await stage.call(
+        try await EndpointsFixture.with { server in
+            let answer = await server.call(
                 .post, "/v1/login", #"{"provider":"acme","id_token":"x","device":{"id":"p"}}"#)
             #expect(answer.status == 400)
         }

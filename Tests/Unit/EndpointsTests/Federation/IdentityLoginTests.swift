@@ -20,15 +20,15 @@ import Testing
         func send(_ token: String, _ world: ProviderFixture, proof device: ProvingDevice? = nil) async -> Answer {
             let path = self == .login ? "/v1/login" : "/oauth/token"
             var fields = Fields()
-            if let device { fields.append("DPoP", device.proof(world.stage, .post, path)) }
+            if let device { fields.append("DPoP", device.proof(world.server, .post, path)) }
             switch self {
             case .login:
-                return await world.stage.call(
+                return await world.server.call(
                     .post, path,
                     #"{"provider":"acme","id_token":"\#(token)","client_id":"app","device":{"id":"d"}}"#,
                     fields: fields)
             case .exchange:
-                return await world.stage.form(
+                return await world.server.form(
                     path,
                     "grant_type=\(IdentityLoginTests.exchange)&client_id=app&subject_token=\(token)&subject_token_type=\(IdentityLoginTests.idToken)",
                     fields: fields)
@@ -39,7 +39,7 @@ import Testing
     private static func with(client more: String = "", _ body: (ProviderFixture) async throws -> Void) async throws {
         try await ProviderFixture.with { world in
             let grants = #""refresh_token","login","\#(exchange)","\#(DeviceKeyTests.grant)""#
-            _ = try await world.stage.makeClient(
+            _ = try await world.server.makeClient(
                 #"{"client_id":"app","token_endpoint_auth_method":"none","grant_types":[\#(grants)]\#(more)}"#)
             try await body(world)
         }
@@ -47,7 +47,7 @@ import Testing
 
     @Test(arguments: Way.allCases) private func aProof_bindsTheSession(_ way: Way) async throws {
         try await Self.with { world in
-            let (stage, device) = (world.stage, ProvingDevice())
+            let (server, device) = (world.server, ProvingDevice())
             let tokens = try Tokens(await way.send(try world.provider.token(), world, proof: device))
             #expect(tokens.answer.string("token_type") == "DPoP")
             let claims = try JWT.parse(tokens.access).unverifiedClaims
@@ -56,9 +56,9 @@ import Testing
                 return
             }
             #expect(confirmation["jkt"]?.string == device.thumbprint)
-            #expect(await stage.refresh(tokens.refresh, more: "&client_id=app").status == 400)
-            let proof = device.proof(stage, .post, "/oauth/token")
-            #expect(await stage.refresh(tokens.refresh, more: "&client_id=app", fields: ["DPoP": proof]).status == 200)
+            #expect(await server.refresh(tokens.refresh, more: "&client_id=app").status == 400)
+            let proof = device.proof(server, .post, "/oauth/token")
+            #expect(await server.refresh(tokens.refresh, more: "&client_id=app", fields: ["DPoP": proof]).status == 200)
         }
     }
 
@@ -76,19 +76,19 @@ import Testing
 
     @Test func aDeviceKey_resumesTheSession() async throws {
         try await Self.with { world in
-            let (stage, device) = (world.stage, ProvingDevice())
+            let (server, device) = (world.server, ProvingDevice())
             let body =
                 #"{"provider":"acme","id_token":"\#(try world.provider.token())","client_id":"app","#
                 + #""device":{"id":"d"},"device_key":\#(device.jwk)}"#
-            let tokens = try Tokens(await stage.call(.post, "/v1/login", body))
-            stage.moveClock(to: 13 * EndpointsFixture.day)
+            let tokens = try Tokens(await server.call(.post, "/v1/login", body))
+            server.moveClock(to: 13 * EndpointsFixture.day)
             let now = EndpointsFixture.start + 13 * EndpointsFixture.day
             var draft = ProofDraft(header: ["alg": #""ES256""#], claims: ["iat": "\(now)", "exp": "\(now + 60)"])
             draft.set("iss", tokens.sessionID)
             draft.set("sub", tokens.userID)
             draft.set("aud", EndpointsFixture.issuer)
             draft.set("jti", "1")
-            let resumed = await stage.form(
+            let resumed = await server.form(
                 "/oauth/token",
                 "grant_type=\(DeviceKeyTests.grant)&client_id=app&assertion=\(device.sign(draft))")
             #expect(resumed.string("session_id") == tokens.sessionID, "\(resumed.text)")
@@ -120,30 +120,30 @@ import Testing
     ])
     func aRefusedLogin_leavesNoUser(_ members: String, _ code: String) async throws {
         try await ProviderFixture.with({ $0.linksByProvenEmail = true }) { world in
-            let stage = world.stage
+            let server = world.server
             for (id, more) in [
                 ("app", #""grant_types":["refresh_token","login","\#(DeviceKeyTests.grant)"]"#),
                 ("mute", #""grant_types":["login","\#(DeviceKeyTests.grant)"]"#), ("strict", #""dpop":"required""#),
             ] {
-                _ = try await stage.makeClient(
+                _ = try await server.makeClient(
                     #"{"client_id":"\#(id)","token_endpoint_auth_method":"none",\#(more)}"#)
             }
-            let made = await stage.admin(.post, "/admin/v1/users", #"{"username":"eve@example.org"}"#)
+            let made = await server.admin(.post, "/admin/v1/users", #"{"username":"eve@example.org"}"#)
             let eve = try #require(made.string("user_id"))
             for claims in ["{}", #"{"sub":"u2","email":"eve@example.org","email_verified":true}"#] {
                 let token = try world.provider.token(claims)
-                let before = await stage.admin(.get, "/admin/v1/users").text
-                let refused = await stage.call(
+                let before = await server.admin(.get, "/admin/v1/users").text
+                let refused = await server.call(
                     .post, "/v1/login",
                     #"{"provider":"acme","id_token":"\#(token)","device":{"id":"d"},"#
                         + members.replacing("{jwk}", with: ProvingDevice().jwk) + "}")
                 #expect(refused.string("code") == code, "\(refused.text)")
-                #expect(await stage.admin(.get, "/admin/v1/users").text == before)
-                #expect(await stage.admin(.get, "/admin/v1/users/\(eve)/identities").items.isEmpty)
+                #expect(await server.admin(.get, "/admin/v1/users").text == before)
+                #expect(await server.admin(.get, "/admin/v1/users/\(eve)/identities").items.isEmpty)
                 let login = #"{"provider":"acme","id_token":"\#(token)","client_id":"app","device":{"id":"d"}}"#
-                #expect(await stage.call(.post, "/v1/login", login).status == 200)
+                #expect(await server.call(.post, "/v1/login", login).status == 200)
             }
-            #expect(await stage.admin(.get, "/admin/v1/users/\(eve)/identities").items.count == 1)
+            #expect(await server.admin(.get, "/admin/v1/users/\(eve)/identities").items.count == 1)
         }
     }
 
@@ -153,9 +153,9 @@ import Testing
             let token = try world.provider.token()
             let form =
                 "grant_type=\(Self.exchange)&client_id=app&subject_token=\(token)&subject_token_type=\(Self.idToken)"
-            #expect(await world.stage.form("/oauth/token", form + "&resource=x:y").string("error") == "invalid_target")
-            #expect(await world.stage.admin(.get, "/admin/v1/users").items.count == 1)
-            #expect(await world.stage.form("/oauth/token", form).status == 200)
+            #expect(await world.server.form("/oauth/token", form + "&resource=x:y").string("error") == "invalid_target")
+            #expect(await world.server.admin(.get, "/admin/v1/users").items.count == 1)
+            #expect(await world.server.form("/oauth/token", form).status == 200)
         }
     }
 

@@ -12,27 +12,27 @@ import Testing
 
     /// The members for a new token with those claims.
     private func proof(_ world: ProviderFixture, _ claims: String, nonce: String? = nil) throws -> String {
-        let now = world.stage.surroundings.now.load(ordering: .relaxed)
+        let now = world.server.surroundings.now.load(ordering: .relaxed)
         return #""provider":"acme","id_token":"\#(try world.provider.token(claims, at: now))""#
             + (nonce.map { #","nonce":"\#($0)""# } ?? "")
     }
 
     private func authenticated(_ world: ProviderFixture, _ id: String, ago: Int64 = 0) throws -> String {
-        let now = world.stage.surroundings.now.load(ordering: .relaxed)
+        let now = world.server.surroundings.now.load(ordering: .relaxed)
         return try proof(world, #"{"jti":"\#(id)","auth_time":\#(now - ago)}"#)
     }
 
     private func refresh(_ world: ProviderFixture, _ tokens: Tokens, _ more: String = "") async -> Answer {
-        await world.stage.call(
+        await world.server.call(
             .post, "/v1/refresh", #"{"refresh_token":"\#(tokens.refresh)"\#(more.isEmpty ? "" : ",\(more)")}"#)
     }
 
     @Test func modePasswordMeansALoginAtTheProvider() async throws {
         try await ProviderFixture.with { world in
-            let stage = world.stage
+            let server = world.server
             let tokens = try Tokens(await world.logIn(more: #","authentication_mode":"PASSWORD""#))
             #expect(await refresh(world, tokens).status == 200)
-            stage.moveClock(to: 3600)
+            server.moveClock(to: 3600)
             let asked = await refresh(world, tokens)
             #expect(asked.string("code") == "insufficient_user_authentication", "\(asked.text)")
             #expect(asked.string("acr_values") == "id_token" && asked.bool("reauthenticate") == false, "\(asked.text)")
@@ -47,27 +47,27 @@ import Testing
 
     @Test func aUserWithoutBiometryIsNotStuck() async throws {
         try await ProviderFixture.with { world in
-            let stage = world.stage
+            let server = world.server
             #expect(
-                await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"user_presence_max_age":600}"#).status == 200)
+                await server.admin(.patch, "/admin/v1/clients/mobile", #"{"user_presence_max_age":600}"#).status == 200)
             let key = ProvingDevice()
             let tokens = try Tokens(
                 await world.logIn(more: #","authentication_mode":"BIOMETRIC","presence_key":\#(key.jwk)"#))
-            let touched = await stage.call(
-                .post, "/v1/me/presence", #"{"user_assertion":"\#(key.assertion(stage, tokens))"}"#,
+            let touched = await server.call(
+                .post, "/v1/me/presence", #"{"user_assertion":"\#(key.assertion(server, tokens))"}"#,
                 bearer: tokens.access)
             #expect(touched.status == 200)
-            stage.moveClock(to: 700)
+            server.moveClock(to: 700)
             let asked = await refresh(world, tokens)
             #expect(asked.string("acr_values") == "presence id_token", "\(asked.text)")
             #expect(asked.bool("reauthenticate") == false)
             let no = #"{"authentication_mode":"NO""#
-            let refused = await stage.call(.put, Self.mode, no + "}", bearer: tokens.access)
+            let refused = await server.call(.put, Self.mode, no + "}", bearer: tokens.access)
             #expect(refused.status == 401 && refused.string("acr_values") == "presence id_token", "\(refused.text)")
-            let tooOld = await stage.call(
+            let tooOld = await server.call(
                 .put, Self.mode, "\(no),\(try authenticated(world, "2", ago: 300))}", bearer: tokens.access)
             #expect(tooOld.status == 401, "\(tooOld.text)")
-            let done = await stage.call(
+            let done = await server.call(
                 .put, Self.mode, "\(no),\(try authenticated(world, "3", ago: 299))}", bearer: tokens.access)
             #expect(done.status == 200 && done.string("authentication_mode") == "NO", "\(done.text)")
             #expect(await refresh(world, tokens).status == 200)
@@ -92,15 +92,15 @@ import Testing
     func aProofIsRecent_andOfTheSessionsUser(_ claims: String, nonce: String?, status: Int, code: String?) async throws
     {
         try await ProviderFixture.with { world in
-            let stage = world.stage
+            let server = world.server
             try await world.expect(200, #"{"sub":"u2"}"#)
             let tokens = try Tokens(await world.logIn(more: #","authentication_mode":"PASSWORD""#))
-            stage.moveClock(to: 9000)
+            server.moveClock(to: 9000)
             let now = EndpointsFixture.start + 9000
             let claims = claims.replacing("NOW", with: "\(now)").replacing("OLD", with: "\(now - 3600)")
                 .replacing("NEXT", with: "\(now + 1000)")
             let body = "{\(try proof(world, claims, nonce: nonce))}"
-            let answer = await stage.call(.post, "/v1/me/presence", body, bearer: tokens.access)
+            let answer = await server.call(.post, "/v1/me/presence", body, bearer: tokens.access)
             #expect(answer.status == status && answer.string("code") == code, "\(answer.text)")
             #expect(answer.string("code") != "invalid_id_token" || answer.bool("reauthenticate") == nil)
             #expect(await refresh(world, tokens).status == status)
@@ -110,13 +110,13 @@ import Testing
 
     @Test func aTokenWorksOnce_andALostAnswerCostsNothing() async throws {
         try await ProviderFixture.with { world in
-            let stage = world.stage
+            let server = world.server
             let tokens = try Tokens(await world.logIn(more: #","authentication_mode":"PASSWORD""#))
             let other = try Tokens(
                 await world.present(
                     try world.provider.token(#"{"jti":"o"}"#), device: "tablet",
                     more: #","authentication_mode":"PASSWORD""#))
-            stage.moveClock(to: 4000)
+            server.moveClock(to: 4000)
             let proof = try authenticated(world, "2")
             let first = await refresh(world, tokens, proof)
             #expect(first.status == 200)
@@ -128,7 +128,7 @@ import Testing
                 #"{"jti":"2","auth_time":\#(EndpointsFixture.start + 4000)}"#, at: EndpointsFixture.start + 4000)
             #expect(await world.present(token).string("code") == "invalid_id_token")
             // A token beside a refresh token that is refused anyway is not used up.
-            #expect(await stage.call(.post, "/v1/logout", #"{"refresh_token":"\#(other.refresh)"}"#).status == 204)
+            #expect(await server.call(.post, "/v1/logout", #"{"refresh_token":"\#(other.refresh)"}"#).status == 204)
             let kept = try authenticated(world, "3")
             #expect(await refresh(world, other, kept).string("code") == "logged_out")
             #expect(await refresh(world, tokens, kept).status == 200)
@@ -137,64 +137,65 @@ import Testing
 
     @Test func theTokenEndpointTakesItToo_forRefreshesAndResumptions() async throws {
         try await ProviderFixture.with { world in
-            let stage = world.stage
+            let server = world.server
             let grants = #"{"grant_types":["refresh_token","login","\#(GuardedPhone.jwtBearer)"]}"#
-            #expect(await stage.admin(.patch, "/admin/v1/clients/mobile", grants).status == 200)
+            #expect(await server.admin(.patch, "/admin/v1/clients/mobile", grants).status == 200)
             let key = ProvingDevice()
             let tokens = try Tokens(
                 await world.logIn(more: #","authentication_mode":"PASSWORD","device_key":\#(key.jwk)"#))
             func token(_ id: String, ago: Int64 = 0) throws -> String {
-                let now = stage.surroundings.now.load(ordering: .relaxed)
+                let now = server.surroundings.now.load(ordering: .relaxed)
                 return try world.provider.token(#"{"jti":"\#(id)","auth_time":\#(now - ago)}"#, at: now)
             }
             func resume(_ more: String) async -> Answer {
-                await stage.form(
+                await server.form(
                     "/oauth/token",
-                    "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile&assertion=\(key.assertion(stage, tokens))"
+                    "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile&assertion=\(key.assertion(server, tokens))"
                         + more)
             }
-            stage.moveClock(to: 4000)
-            let asked = await stage.refresh(tokens.refresh)
+            server.moveClock(to: 4000)
+            let asked = await server.refresh(tokens.refresh)
             #expect(asked.string("acr_values") == "id_token", "\(asked.text)")
-            #expect(await stage.refresh(tokens.refresh, more: "&id_token=\(try token("2"))").status == 200)
+            #expect(await server.refresh(tokens.refresh, more: "&id_token=\(try token("2"))").status == 200)
             // However recent the last proof is, a resumption takes one in the same request.
             #expect(await resume("").string("acr_values") == "id_token")
             #expect(await resume("&id_token=\(try token("3", ago: 3600))").status == 400)
             #expect(await resume("&provider=acme&id_token=\(try token("4"))").status == 200)
-            let junk = await stage.refresh(tokens.refresh, more: "&id_token=a.b.c&provider=acme")
+            let junk = await server.refresh(tokens.refresh, more: "&id_token=a.b.c&provider=acme")
             #expect(junk.status == 400 && junk.string("error") == "invalid_request", "\(junk.text)")
-            #expect(await stage.refresh(tokens.refresh, more: "&id_token=x&provider=A%20").status == 400)
+            #expect(await server.refresh(tokens.refresh, more: "&id_token=x&provider=A%20").status == 400)
         }
     }
 
     @Test func theProfileAndANewKeyTakeItToo() async throws {
         try await ProviderFixture.with { world in
-            let stage = world.stage
+            let server = world.server
             let tokens = try Tokens(await world.logIn())
-            stage.moveClock(to: 1000)
+            server.moveClock(to: 1000)
             let mail = #""email":"new@example.org""#
-            let asked = await stage.call(.patch, "/v1/me", "{\(mail)}", bearer: tokens.access)
+            let asked = await server.call(.patch, "/v1/me", "{\(mail)}", bearer: tokens.access)
             #expect(asked.string("acr_values") == "presence id_token", "\(asked.text)")
-            let changed = await stage.call(
+            let changed = await server.call(
                 .patch, "/v1/me", "{\(mail),\(try authenticated(world, "2"))}", bearer: tokens.access)
             #expect(changed.status == 200, "\(changed.text)")
             // What was proved there is not recorded, so the new key needs its own proof.
             let key = ProvingDevice()
             let body = #"{"authentication_mode":"BIOMETRIC","presence_key":\#(key.jwk),"user_assertion":"#
-            let refused = await stage.call(
-                .put, Self.mode, body + #""\#(key.assertion(stage, tokens))"}"#, bearer: tokens.access)
+            let refused = await server.call(
+                .put, Self.mode, body + #""\#(key.assertion(server, tokens))"}"#, bearer: tokens.access)
             #expect(refused.status == 401, "\(refused.text)")
-            let done = await stage.call(
+            let done = await server.call(
                 .put, Self.mode,
-                body + #""\#(key.assertion(stage, tokens))",\#(try authenticated(world, "3"))}"#, bearer: tokens.access)
+                body + #""\#(key.assertion(server, tokens))",\#(try authenticated(world, "3"))}"#, bearer: tokens.access
+            )
             #expect(done.status == 200, "\(done.text)")
         }
     }
 
     @Test func aUserWithAPasswordIsAskedForItAsBefore() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .password)
-            stage.moveClock(to: 4000)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .password)
+            server.moveClock(to: 4000)
             #expect(await phone.refresh().string("acr_values") == "password")
             // Without providers no ID token is accepted.
             let answer = await phone.show(#"{"provider":"acme","id_token":"a.b.c"}"#)

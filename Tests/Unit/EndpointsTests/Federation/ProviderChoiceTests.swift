@@ -8,7 +8,7 @@ import Testing
     private static let grant = "urn:ietf:params:oauth:grant-type:token-exchange"
 
     private func exchange(_ token: String, _ world: ProviderFixture) async -> Answer {
-        await world.stage.form(
+        await world.server.form(
             "/oauth/token",
             "grant_type=\(Self.grant)&client_id=app&subject_token=\(token)"
                 + "&subject_token_type=urn:ietf:params:oauth:token-type:id_token")
@@ -18,7 +18,7 @@ import Testing
         audiences: [String]?, _ body: (ProviderFixture) async throws -> Void
     ) async throws {
         try await ProviderFixture.with(twice: true, audiences: audiences) { world in
-            _ = try await world.stage.makeClient(
+            _ = try await world.server.makeClient(
                 #"{"client_id":"app","token_endpoint_auth_method":"none","grant_types":["refresh_token","login","\#(Self.grant)"]}"#
             )
             try await body(world)
@@ -33,7 +33,7 @@ import Testing
                     try world.provider.token(#"{"aud":"\#(audience)","sub":"\#(subject)"}"#), world)
                 #expect(answer.status == 200, "\(answer.text)")
                 let key = try #require(Identity.Key(provider: entry, subject: subject))
-                #expect(try await world.stage.store.identity(key) != nil)
+                #expect(try await world.server.store.identity(key) != nil)
             }
         }
     }

@@ -29,7 +29,7 @@ final class FakeProvider: Sendable {
     let key: SigningKey
     let kid: String
     private let behaviour: Locked<Behaviour>
-    private let server: HostileServer
+    private let listener: HostileServer
 
     init(_ name: String = "acme", algorithm: SignatureAlgorithm = .es256, kid: String = "k1") {
         self.name = name
@@ -39,7 +39,7 @@ final class FakeProvider: Sendable {
         let behaviour = Locked(Behaviour(published: [JWK(publishing: key.publicKey, kid: kid)]))
         self.behaviour = behaviour
         let issuer = Locked("")
-        server = HostileServer { request in
+        listener = HostileServer { request in
             let state = behaviour.withLock { $0 }
             if request.hasPrefix("GET /keys") { return state.keys ?? [.json(Self.text(JWKSet(state.published)))] }
             if request.hasPrefix("POST /token") { return state.tokens ?? [.json("{}")] }
@@ -52,12 +52,12 @@ final class FakeProvider: Sendable {
                     """#)
             ]
         }
-        issuer.withLock { [server] in $0 = server.origin }
+        issuer.withLock { [listener] in $0 = listener.origin }
     }
 
-    var issuer: String { server.origin }
-    var keyRequests: Int { server.requests.count { $0.hasPrefix("GET /keys") } }
-    var requests: [String] { server.requests }
+    var issuer: String { listener.origin }
+    var keyRequests: Int { listener.requests.count { $0.hasPrefix("GET /keys") } }
+    var requests: [String] { listener.requests }
 
     func change(_ body: (inout Behaviour) -> Void) {
         // In two steps, as the body is not sent anywhere.
@@ -67,7 +67,7 @@ final class FakeProvider: Sendable {
         behaviour.withLock { $0 = changed }
     }
 
-    func stop() { server.stop() }
+    func stop() { listener.stop() }
 
     var configuration: IdentityProvider {
         var provider = IdentityProvider(name: name, issuer: issuer, audiences: ["app", "app2"])
@@ -118,7 +118,7 @@ extension HostileServer.Step {
 
 /// A server that knows one provider, or two.
 struct ProviderFixture {
-    let stage: EndpointsFixture
+    let server: EndpointsFixture
     let provider: FakeProvider
     let other: FakeProvider
 
@@ -144,8 +144,8 @@ struct ProviderFixture {
                 providers, client: HTTPClient(HTTPClient.Options(connectDeadline: .seconds(2), deadline: .seconds(2))),
                 clock: clock, metrics: MetricsRegistry(), logger: logger)
         }
-        try await EndpointsFixture.with(identities: verifier, passkeys: passkeys) { stage in
-            try await body(ProviderFixture(stage: stage, provider: provider, other: other))
+        try await EndpointsFixture.with(identities: verifier, passkeys: passkeys) { server in
+            try await body(ProviderFixture(server: server, provider: provider, other: other))
         }
     }
 
@@ -153,7 +153,7 @@ struct ProviderFixture {
     func present(_ token: String, device: String = "phone", provider name: String? = nil, more: String = "") async
         -> Answer
     {
-        await stage.call(
+        await server.call(
             .post, "/v1/login",
             #"{"provider":"\#(name ?? provider.name)","id_token":"\#(token)","device":{"id":"\#(device)"}\#(more)}"#)
     }

@@ -14,12 +14,12 @@ import Testing
 @Suite struct ProviderKeyTests {
     @Test func keys_areFetchedOnce_forManyLoginsAtOnce() async throws {
         try await ProviderFixture.with { world in
-            let (stage, provider) = (world.stage, world.provider)
+            let (server, provider) = (world.server, world.provider)
             let tokens = try (0..<20).map { try provider.token(#"{"sub":"user-\#($0)"}"#) }
             let statuses = await withTaskGroup(of: Int.self) { group in
                 for (number, token) in tokens.enumerated() {
                     group.addTask {
-                        await stage.call(
+                        await server.call(
                             .post, "/v1/login",
                             #"{"provider":"acme","id_token":"\#(token)","device":{"id":"d\#(number)"}}"#
                         ).status
@@ -42,12 +42,12 @@ import Testing
             }
             // The first fetch was a moment ago.
             #expect(world.provider.keyRequests == 1)
-            world.stage.moveClock(to: 30)
+            world.server.moveClock(to: 30)
             for number in 0..<5 { _ = try await world.logIn(unknown: number) }
             #expect(world.provider.keyRequests == 2)
             // The provider changes its key: the next unknown one finds it.
             world.provider.change { $0.published.append(JWK(publishing: world.provider.key.publicKey, kid: "k2")) }
-            world.stage.moveClock(to: 60)
+            world.server.moveClock(to: 60)
             try await world.expect(200, at: 60, kid: "k2")
             #expect(world.provider.keyRequests == 3)
         }
@@ -66,9 +66,9 @@ import Testing
         try await ProviderFixture.with { world in
             try await world.expect(200)
             world.provider.change { $0.published = [JWK(publishing: SigningKey.generate(.es256).publicKey, kid: "k2")] }
-            world.stage.moveClock(to: 3599)
+            world.server.moveClock(to: 3599)
             try await world.expect(200, at: 3599)
-            world.stage.moveClock(to: 3600)
+            world.server.moveClock(to: 3600)
             try await world.expect(401, at: 3600)
         }
     }
@@ -80,19 +80,19 @@ import Testing
                 $0.discovery = [.say("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")]
             }
             for seconds: Int64 in [3600, 3601, 10_799] {
-                world.stage.moveClock(to: seconds)
+                world.server.moveClock(to: seconds)
                 try await world.expect(200, at: seconds)
             }
             // Not one for each login: the last one was a moment before.
             #expect(world.provider.requests.count == 4)
             // A key that is not known could be new.
             try await world.expect(503, at: 10_799, kid: "new")
-            world.stage.moveClock(to: 10_800)
+            world.server.moveClock(to: 10_800)
             let answer = try await world.present(world.provider.token(at: EndpointsFixture.start + 10_800))
             #expect(answer.status == 503)
             #expect(answer.string("code") == "identity_provider_unavailable")
             world.provider.change { $0.discovery = nil }
-            world.stage.moveClock(to: 10_830)
+            world.server.moveClock(to: 10_830)
             try await world.expect(200, at: 10_830)
         }
     }

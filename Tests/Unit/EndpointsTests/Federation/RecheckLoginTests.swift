@@ -14,7 +14,7 @@ import Testing
 
     private func with(isRequired: Bool = false, _ body: (ProviderFixture) async throws -> Void) async throws {
         try await ProviderFixture.with({ Self.asked(&$0, isRequired: isRequired) }) { world in
-            world.stage.surroundings.secrets.withLock { _ = $0.insert("theirs-1") }
+            world.server.surroundings.secrets.withLock { _ = $0.insert("theirs-1") }
             try await body(world)
         }
     }
@@ -24,11 +24,11 @@ import Testing
             let answer = try await world.logIn(more: #","provider_refresh_token":"theirs-1""#)
             #expect(answer.status == 200)
             let id = try #require(answer.string("session_id").flatMap { Identifier<Session>($0) })
-            let check = try #require(try await world.stage.store.providerCheck(of: id))
+            let check = try #require(try await world.server.store.providerCheck(of: id))
             #expect(check.subject == "u1" && check.clientID == "app" && check.provider == "acme")
             let sealed = try #require(check.sealedToken)
             #expect(sealed.count == "theirs-1".utf8.count + 29 && sealed.firstRange(of: Array("theirs".utf8)) == nil)
-            let session = await world.stage.admin(.get, "/admin/v1/sessions/\(id)")
+            let session = await world.server.admin(.get, "/admin/v1/sessions/\(id)")
             #expect(session.string("provider") == "acme")
             #expect(session.integer("provider_confirmed_at") == EndpointsFixture.start)
             #expect(session.integer("provider_failing_since") == nil)
@@ -46,8 +46,8 @@ import Testing
             let answer = try await world.logIn()
             #expect(answer.status == 200)
             let id = try #require(answer.string("session_id").flatMap { Identifier<Session>($0) })
-            #expect(try await world.stage.store.providerCheck(of: id) == nil)
-            #expect(try await world.stage.store.session(id)?.session.confirmation == nil)
+            #expect(try await world.server.store.providerCheck(of: id) == nil)
+            #expect(try await world.server.store.session(id)?.session.confirmation == nil)
         }
     }
 
@@ -55,7 +55,7 @@ import Testing
         try await ProviderFixture.with { world in
             let answer = try await world.logIn(more: #","provider_refresh_token":"theirs-1""#)
             let id = try #require(answer.string("session_id").flatMap { Identifier<Session>($0) })
-            #expect(try await world.stage.store.providerCheck(of: id) == nil)
+            #expect(try await world.server.store.providerCheck(of: id) == nil)
         }
     }
 
@@ -69,7 +69,7 @@ import Testing
 
     @Test func passwordsAndItDoNotGoTogether() async throws {
         try await with { world in
-            let answer = await world.stage.call(
+            let answer = await world.server.call(
                 .post, "/v1/login",
                 #"{"username":"anna","password":"\#(EndpointsFixture.password)","provider_refresh_token":"a","device":{"id":"d"}}"#
             )

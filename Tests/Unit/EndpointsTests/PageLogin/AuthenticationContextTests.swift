@@ -56,14 +56,14 @@ import Testing
     func anUnmetDemandIsRefused() async throws {
         try await PageLoginFixture.with(#","login_methods":["password"]"#) { login in
             for values in ["phr", "presence", "id_token phr", "urn:gold phr"] {
-                let answer = try Redirect(await Browser(login.stage).get(PageLoginFixture.url(["acr_values": values])))
+                let answer = try Redirect(await Browser(login.server).get(PageLoginFixture.url(["acr_values": values])))
                 #expect(answer["error"] == "unmet_authentication_requirements")
                 #expect(answer["state"] == "a b&c=d" && answer["iss"] == EndpointsFixture.issuer)
-                let pushed = await login.stage.form(
+                let pushed = await login.server.form(
                     "/oauth/par", Browser.encoded(PageLoginFixture.parameters(["acr_values": values])))
                 #expect(pushed.status == 400 && pushed.string("error") == "unmet_authentication_requirements")
             }
-            let metadata = await login.stage.call(.get, "/.well-known/openid-configuration")
+            let metadata = await login.server.call(.get, "/.well-known/openid-configuration")
             #expect(metadata.strings("acr_values_supported") == ["phr", "presence", "password", "id_token", "phone"])
         }
     }
@@ -71,9 +71,9 @@ import Testing
     @Test("a server without passkeys does not lead into a page without a way")
     func aServerWithoutPasskeys() async throws {
         try await PageLoginFixture.with(#","login_methods":["password","passkey"]"#) { login in
-            let answer = try Redirect(await Browser(login.stage).get(PageLoginFixture.url(["acr_values": "phr"])))
+            let answer = try Redirect(await Browser(login.server).get(PageLoginFixture.url(["acr_values": "phr"])))
             #expect(answer["error"] == "unmet_authentication_requirements")
-            #expect(try await login.page(Browser(login.stage), ["acr_values": "phr password"]).answer.status == 200)
+            #expect(try await login.page(Browser(login.server), ["acr_values": "phr password"]).answer.status == 200)
         }
     }
 
@@ -89,10 +89,10 @@ import Testing
             let cookie = browser.cookies["__Host-sojourn-session"]
             #expect(try await silent(["acr_values": "phr"])["error"] == "login_required")
             #expect(try await silent(["acr_values": "phr password"])["code"] != nil)
-            login.stage.moveClock(to: 600)
+            login.server.moveClock(to: 600)
             _ = try await scene.logIn(["acr_values": "phr"])
             #expect(browser.cookies["__Host-sojourn-session"] == cookie, "the session goes on")
-            login.stage.moveClock(to: 700)
+            login.server.moveClock(to: 700)
             let rows: [(changes: [String: String?], acr: String, amr: [String], at: Int64)] = [
                 (["acr_values": "phr"], "phr", ["hwk", "user", "mfa"], 600),
                 (["acr_values": "presence"], "presence", ["hwk", "user", "mfa"], 600),
@@ -127,9 +127,9 @@ import Testing
             let (id, access) = try await claims(login, answer)
             #expect(id.integer("auth_time") == start - 500)
             #expect(id.string("acr") == "id_token", "the provider's own password is not one of this server")
-            let sessions = await login.stage.admin(.get, "/admin/v1/sessions/\(access.string("sid") ?? "")")
+            let sessions = await login.server.admin(.get, "/admin/v1/sessions/\(access.string("sid") ?? "")")
             #expect(sessions.integer("started_at") == start, "\(sessions.text)")
-            login.stage.moveClock(to: 500)
+            login.server.moveClock(to: 500)
             func silent(_ maxAge: String) async throws -> Redirect {
                 try Redirect(await scene.browser.get(PageLoginFixture.url(["prompt": "none", "max_age": maxAge])))
             }
@@ -149,9 +149,9 @@ import Testing
     /// Gives `body` a browser with a session of anna, and another user.
     private func withSession(_ body: (PageLoginFixture, Browser) async throws -> Void) async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            _ = await login.stage.admin(
+            _ = await login.server.admin(
                 .post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             _ = try await login.code(browser)
             try await body(login, browser)
         }
@@ -164,9 +164,9 @@ import Testing
     @Test("a browser with a session offers its account, and one press goes on")
     func theAccountIsOffered() async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             _ = try await login.code(browser)
-            login.stage.moveClock(to: 60)
+            login.server.moveClock(to: 60)
             let before = login.writes
             let page = try await choice(login, browser)
             #expect(page.answer.text.contains("anna") && page.answer.text.contains("action=\"/login/account\""))
@@ -211,7 +211,7 @@ import Testing
     func withoutASessionThePageAsks() async throws {
         for more in ["", Self.mine] {
             try await PageLoginFixture.with(more) { login in
-                let browser = Browser(login.stage)
+                let browser = Browser(login.server)
                 if more.isEmpty { _ = try await login.code(browser) }
                 #expect(try await choice(login, browser).answer.text.contains("name=\"password\""))
                 // The account was never offered, so that the form is not taken.
@@ -227,14 +227,14 @@ import Testing
     @Test("the choice needs the page's token, this origin and a session that lives")
     func theChoiceIsGuarded() async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let tokens = try Tokens(await login.exchange(try await login.code(browser)))
             let page = try await choice(login, browser)
             let form = ["r": page.request, "csrf": page.csrf]
             #expect(await browser.post("/login/account", form, fields: ["Sec-Fetch-Site": "cross-site"]).status == 403)
             let stale = await browser.post("/login/account", ["r": page.request, "csrf": "x"])
             #expect(stale.status == 200 && stale.text.contains("action=\"/login/account\""), "shown again")
-            #expect(await login.stage.admin(.delete, "/admin/v1/sessions/\(tokens.sessionID)").status == 204)
+            #expect(await login.server.admin(.delete, "/admin/v1/sessions/\(tokens.sessionID)").status == 204)
             let late = await browser.post("/login/account", form)
             #expect(late.status == 200 && late.text.contains("name=\"password\""))
             #expect(try await choice(login, browser).answer.text.contains("name=\"password\""))

@@ -53,7 +53,7 @@ import Testing
 
     @Test(arguments: wrong) func theClientIsTold(_ row: Wrong) async throws {
         try await PageLoginFixture.with { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let before = login.writes
             let answer = try Redirect(await browser.get(PageLoginFixture.url(row.changes)))
             #expect(answer.uri == PageLoginFixture.redirectURI)
@@ -70,12 +70,12 @@ import Testing
         try await PageLoginFixture.with { login in
             for name in ["state", "scope", "nonce", "response_type", "code_challenge", "prompt"] {
                 let url = PageLoginFixture.url(["prompt": "login"]) + "&\(name)=x"
-                let answer = try Redirect(await Browser(login.stage).get(url))
+                let answer = try Redirect(await Browser(login.server).get(url))
                 #expect(answer["error"] == "invalid_request", "\(name)")
             }
             for name in ["client_id", "redirect_uri"] {
                 let value = PercentEncoding.encode(PageLoginFixture.parameters()[name] ?? "")
-                let answer = await Browser(login.stage).get(PageLoginFixture.url() + "&\(name)=\(value)")
+                let answer = await Browser(login.server).get(PageLoginFixture.url() + "&\(name)=\(value)")
                 #expect(answer.status == 400 && answer.field("Location") == nil, "\(name)")
             }
         }
@@ -90,7 +90,7 @@ import Testing
         ] as [[String: String?]])
     func anUnknownDestinationIsAPage(_ changes: [String: String?]) async throws {
         try await PageLoginFixture.with { login in
-            let answer = await Browser(login.stage).get(PageLoginFixture.url(changes))
+            let answer = await Browser(login.server).get(PageLoginFixture.url(changes))
             #expect(answer.status == 400)
             #expect(answer.field("Location") == nil)
             #expect(answer.field("Content-Type") == "text/html; charset=utf-8")
@@ -101,7 +101,7 @@ import Testing
 
     @Test func aRequestCanBePosted() async throws {
         try await PageLoginFixture.with { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             for site in ["same-origin", "none"] {
                 let answer = await browser.post(
                     "/oauth/authorize", PageLoginFixture.parameters(), fields: ["Sec-Fetch-Site": site])
@@ -117,7 +117,7 @@ import Testing
                 let page = await browser.get(next).field("Location")
                 #expect(page?.hasPrefix(EndpointsFixture.issuer + "/login?r=") == true)
             }
-            let json = await login.stage.send(
+            let json = await login.server.send(
                 Request(
                     .post, "/oauth/authorize", fields: ["Content-Type": "application/json"], body: Array("{}".utf8)),
                 isSecure: true)
@@ -128,20 +128,20 @@ import Testing
     @Test func unknownParametersAreIgnored() async throws {
         try await PageLoginFixture.with { login in
             let more = ["claims": "{}", "display": "popup", "acr_values": "1 2", "ui_locales": "de fr", "zz": "1"]
-            let page = try await login.page(Browser(login.stage), more.mapValues { $0 })
+            let page = try await login.page(Browser(login.server), more.mapValues { $0 })
             #expect(page.answer.field("Content-Language") == "de")
         }
     }
 
     @Test func aClientNeedsTheGrant() async throws {
         try await PageLoginFixture.with(#","require_pushed_authorization_requests":true"#) { login in
-            let pushed = try Redirect(await Browser(login.stage).get(PageLoginFixture.url()))
+            let pushed = try Redirect(await Browser(login.server).get(PageLoginFixture.url()))
             #expect(pushed["error"] == "invalid_request")
-            let changed = await login.stage.admin(
+            let changed = await login.server.admin(
                 .patch, "/admin/v1/clients/shop",
                 #"{"grant_types":["refresh_token"],"require_pushed_authorization_requests":false}"#)
             #expect(changed.status == 200)
-            let answer = try Redirect(await Browser(login.stage).get(PageLoginFixture.url()))
+            let answer = try Redirect(await Browser(login.server).get(PageLoginFixture.url()))
             #expect(answer["error"] == "unauthorized_client")
         }
     }
@@ -149,7 +149,7 @@ import Testing
     /// An error that has a query of its own keeps it, and the answer is appended.
     @Test func aRedirectURIKeepsItsQuery() async throws {
         try await PageLoginFixture.with { login in
-            let answer = await Browser(login.stage).get(
+            let answer = await Browser(login.server).get(
                 PageLoginFixture.url(["redirect_uri": "https://app.example/cb?a=1", "prompt": "none", "state": nil]))
             let location = try #require(answer.field("Location"))
             #expect(location.hasPrefix("https://app.example/cb?a=1&error=login_required&"))
@@ -161,9 +161,9 @@ import Testing
     @Test func hostileTextsStayTexts() async throws {
         try await PageLoginFixture.with { login in
             let hostile = "\"><script>alert(1)</script>\u{202E}'&x=1#f\r\nSet-Cookie: a=b"
-            let page = try await login.page(Browser(login.stage), ["state": hostile, "login_hint": "\"><script>x"])
+            let page = try await login.page(Browser(login.server), ["state": hostile, "login_hint": "\"><script>x"])
             #expect(!page.answer.text.contains("<script>x") && !page.answer.text.contains("alert(1)"))
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let good = await login.submit(browser, try await login.page(browser, ["state": hostile]))
             let location = try #require(good.field("Location"))
             #expect(!location.contains("\r") && !location.contains("<") && !location.contains("#"))

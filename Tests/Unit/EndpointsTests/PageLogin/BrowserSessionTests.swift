@@ -11,7 +11,7 @@ import Testing
     private static let shared = #","browser_session":"shared","post_logout_redirect_uris":["https://app.example/bye"]"#
 
     private func makeOther(_ login: PageLoginFixture, _ rule: String) async throws {
-        _ = try await login.stage.makeClient(
+        _ = try await login.server.makeClient(
             #"""
             {"client_id":"other","grant_types":["authorization_code","refresh_token"],"scope":"openid email read",
              "redirect_uris":["com.example.app:/callback"],"browser_session":"\#(rule)"}
@@ -26,10 +26,10 @@ import Testing
 
     @Test func itAnswersTheNextRequest() async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let first = try Tokens(await login.exchange(try await login.code(browser)))
             #expect(Set(browser.cookies.keys) == [Self.cookie, "__Host-sojourn-flow"])
-            login.stage.moveClock(to: 600)
+            login.server.moveClock(to: 600)
             let answer = try await silent(browser)
             let second = await login.exchange(try #require(answer["code"]), ["device_id": "phone-2"])
             let claims = try Answer.claims(of: try #require(second.string("id_token")))
@@ -49,9 +49,9 @@ import Testing
     ])
     func aRequestCanDemandALogin(_ name: String, _ value: String) async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             _ = try await login.code(browser)
-            login.stage.moveClock(to: 600)
+            login.server.moveClock(to: 600)
             let page = try await login.page(browser, [name: value])
             let before = browser.cookies[Self.cookie]
             let code = try #require(try Redirect(await login.submit(browser, page))["code"])
@@ -65,9 +65,9 @@ import Testing
 
     @Test func maxAgeIsMetUpToItsLastSecond() async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             _ = try await login.code(browser)
-            login.stage.moveClock(to: 600)
+            login.server.moveClock(to: 600)
             #expect(try await silent(browser, ["max_age": "600"])["code"] != nil)
             #expect(try await silent(browser, ["max_age": "599"])["error"] == "login_required")
         }
@@ -80,7 +80,7 @@ import Testing
     func itIsForTheClientsThatShareIt(_ first: String, _ second: String, _ isAnswered: Bool) async throws {
         try await PageLoginFixture.with(#","browser_session":"\#(first)""#) { login in
             try await makeOther(login, second)
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             _ = try await login.code(browser)
             let answer = try await silent(browser, ["client_id": "other"])
             #expect((answer["code"] != nil) == isAnswered)
@@ -92,16 +92,16 @@ import Testing
     @Test(arguments: ["/v1/logout", "/oauth/revoke", "admin"])
     func theLogoutOfTheAppEndsIt(_ way: String) async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let tokens = try Tokens(await login.exchange(try await login.code(browser)))
             #expect(try await silent(browser)["code"] != nil)
             let before = login.writes
             switch way {
-            case "/v1/logout": #expect(await login.stage.call(.post, way, bearer: tokens.access).status == 204)
+            case "/v1/logout": #expect(await login.server.call(.post, way, bearer: tokens.access).status == 204)
             case "/oauth/revoke":
-                #expect(await login.stage.form(way, "token=\(tokens.refresh)&client_id=shop").status == 200)
+                #expect(await login.server.form(way, "token=\(tokens.refresh)&client_id=shop").status == 200)
             default:
-                #expect(await login.stage.admin(.delete, "/admin/v1/sessions/\(tokens.sessionID)").status == 204)
+                #expect(await login.server.admin(.delete, "/admin/v1/sessions/\(tokens.sessionID)").status == 204)
             }
             #expect(login.writes == before + 1)
             #expect(try await silent(browser)["error"] == "login_required")
@@ -115,9 +115,9 @@ import Testing
             ("/admin/v1/users/username:anna/disable", #"{"effective":"immediate"}"#),
         ] {
             try await PageLoginFixture.with(Self.mine) { login in
-                let browser = Browser(login.stage)
+                let browser = Browser(login.server)
                 _ = try await login.code(browser)
-                let answer = await login.stage.admin(.post, path, body)
+                let answer = await login.server.admin(.post, path, body)
                 #expect((200...204).contains(answer.status), "\(answer.text)")
                 #expect(try await silent(browser)["error"] == "login_required", "\(path)")
             }
@@ -126,25 +126,25 @@ import Testing
 
     @Test func itEndsAfterHalfAnHourUnlessTheUserStays() async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            let (short, long) = (Browser(login.stage), Browser(login.stage))
+            let (short, long) = (Browser(login.server), Browser(login.server))
             _ = try await login.code(short)
             let answer = await login.submit(long, try await login.page(long), more: ["remember": "1"])
             let cookie = try #require(answer.response.fields.values("Set-Cookie").first)
             #expect(cookie.contains("; Max-Age=1209600"))
-            login.stage.moveClock(to: 1799)
+            login.server.moveClock(to: 1799)
             #expect(try await silent(short)["code"] != nil)
-            login.stage.moveClock(to: 1799 + 1800)
+            login.server.moveClock(to: 1799 + 1800)
             #expect(try await silent(short)["error"] == "login_required")
-            login.stage.moveClock(to: 10 * EndpointsFixture.day)
+            login.server.moveClock(to: 10 * EndpointsFixture.day)
             #expect(try await silent(long)["code"] != nil)
-            login.stage.moveClock(to: 24 * EndpointsFixture.day)
+            login.server.moveClock(to: 24 * EndpointsFixture.day)
             #expect(try await silent(long)["error"] == "login_required")
         }
     }
 
     @Test func onlyThisServersCookiesAreRead() async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let tokens = try Tokens(await login.exchange(try await login.code(browser)))
             let value = try #require(browser.cookies[Self.cookie])
             // Another character than the one that is there.
@@ -154,7 +154,7 @@ import Testing
                 "sjb_" + tokens.sessionID, value + "A", "x" + value,
                 String(value.prefix(6)) + seventh + value.dropFirst(7),
             ] {
-                let thief = Browser(login.stage)
+                let thief = Browser(login.server)
                 thief.plant(Self.cookie, forged)
                 #expect(try await silent(thief)["error"] == "login_required", "\(forged)")
             }
@@ -163,17 +163,17 @@ import Testing
 
     @Test func anotherUserTakesTheBrowserOver() async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            let made = await login.stage.admin(
+            let made = await login.server.admin(
                 .post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
             #expect(made.status == 201)
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             _ = try await login.code(browser)
             let old = try #require(browser.cookies[Self.cookie])
             let page = try await login.page(browser, ["prompt": "login"])
             #expect(await login.submit(browser, page, username: "bert", password: "another long horse").status == 303)
             #expect(browser.cookies[Self.cookie] != old)
             // The session of before is over.
-            let thief = Browser(login.stage)
+            let thief = Browser(login.server)
             thief.plant(Self.cookie, old)
             #expect(try await silent(thief)["error"] == "login_required")
         }
@@ -181,10 +181,10 @@ import Testing
 
     @Test func aHintOfAnotherUserIsNotAnswered() async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            let made = await login.stage.admin(
+            let made = await login.server.admin(
                 .post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
             #expect(made.status == 201)
-            let (anna, bert) = (Browser(login.stage), Browser(login.stage))
+            let (anna, bert) = (Browser(login.server), Browser(login.server))
             let token = try #require(await login.exchange(try await login.code(anna)).string("id_token"))
             let page = try await login.page(bert)
             #expect(await login.submit(bert, page, username: "bert", password: "another long horse").status == 303)
@@ -197,7 +197,7 @@ import Testing
 
     @Test func aHintOfThisUserLogsOutAtOnce() async throws {
         try await PageLoginFixture.with(Self.shared) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let answer = await login.exchange(try await login.code(browser))
             let hint = try #require(answer.string("id_token"))
             let out = await browser.get(
@@ -207,13 +207,13 @@ import Testing
             #expect(browser.cookies[Self.cookie] == nil)
             #expect(try await silent(browser)["error"] == "login_required")
             // The app's session began in this browser, and ends with it.
-            #expect(await login.stage.refresh(answer.string("refresh_token") ?? "").string("reason") == "logged_out")
+            #expect(await login.server.refresh(answer.string("refresh_token") ?? "").string("reason") == "logged_out")
         }
     }
 
     @Test func withoutAHintTheUserIsAsked() async throws {
         try await PageLoginFixture.with(Self.shared) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             _ = try await login.code(browser)
             let page = try Page(
                 await browser.get("/oauth/logout?client_id=shop&post_logout_redirect_uri=https://app.example/bye"))
@@ -233,13 +233,13 @@ import Testing
 
     @Test func aLeakedIDTokenEndsNothing() async throws {
         try await PageLoginFixture.with(Self.shared) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let answer = await login.exchange(try await login.code(browser))
             let hint = try #require(answer.string("id_token"))
-            let thief = await Browser(login.stage).get("/oauth/logout?id_token_hint=\(hint)")
+            let thief = await Browser(login.server).get("/oauth/logout?id_token_hint=\(hint)")
             #expect(thief.status == 200 && thief.text.contains("This browser is not signed in"))
             #expect(try await silent(browser)["code"] != nil)
-            #expect(await login.stage.refresh(answer.string("refresh_token") ?? "").status == 200)
+            #expect(await login.server.refresh(answer.string("refresh_token") ?? "").status == 200)
         }
     }
 
@@ -254,7 +254,7 @@ import Testing
     ])
     func noOpenRedirect(_ query: String) async throws {
         try await PageLoginFixture.with(Self.shared) { login in
-            let answer = await Browser(login.stage).get("/oauth/logout?\(query)")
+            let answer = await Browser(login.server).get("/oauth/logout?\(query)")
             #expect(answer.status == 200 && answer.field("Location") == nil, "\(answer.text)")
             #expect(answer.text.contains("cannot lead back to it"), "\(answer.text)")
         }
@@ -278,7 +278,7 @@ import Testing
     func faultsLogOut() async throws {
         for (query, isOutAtOnce, detail) in Self.faults {
             try await PageLoginFixture.with(Self.shared) { login in
-                let browser = Browser(login.stage)
+                let browser = Browser(login.server)
                 let hint = try #require(await login.exchange(try await login.code(browser)).string("id_token"))
                 var answer = await browser.get("/oauth/logout?" + query.replacing("HINT", with: hint))
                 #expect(answer.status == 200 && answer.field("Location") == nil, "\(query): \(answer.text)")
@@ -298,7 +298,7 @@ import Testing
 
     @Test func aPostOfAnotherSiteGoesOnAsAGet() async throws {
         try await PageLoginFixture.with(Self.shared) { login in
-            let answer = await Browser(login.stage).post(
+            let answer = await Browser(login.server).post(
                 "/oauth/logout", ["client_id": "shop", "state": "x y"], fields: ["Sec-Fetch-Site": "cross-site"])
             #expect(answer.field("Location") == "https://login.example/oauth/logout?client_id=shop&state=x%20y")
         }

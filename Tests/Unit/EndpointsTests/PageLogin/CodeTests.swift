@@ -23,7 +23,7 @@ import Testing
         ] as [[String: String?]])
     func aWrongRequestUsesNothingUp(_ changes: [String: String?]) async throws {
         try await PageLoginFixture.with { login in
-            _ = try await login.stage.makeClient(
+            _ = try await login.server.makeClient(
                 #"{"client_id":"other","grant_types":["authorization_code","refresh_token"],"redirect_uris":["com.example.app:/callback"]}"#
             )
             let code = try await login.code()
@@ -35,16 +35,16 @@ import Testing
             let tokens = try Tokens(await login.exchange(code))
             // And a wrong request afterwards ends nothing.
             _ = await login.exchange(code, changes)
-            #expect(await login.stage.refresh(tokens.refresh).status == 200)
+            #expect(await login.server.refresh(tokens.refresh).status == 200)
         }
     }
 
     @Test func aCodeLivesForAMinute() async throws {
         try await PageLoginFixture.with { login in
             let (first, second) = (try await login.code(), try await login.code())
-            login.stage.moveClock(to: 59)
+            login.server.moveClock(to: 59)
             #expect(await login.exchange(first).status == 200)
-            login.stage.moveClock(to: 60)
+            login.server.moveClock(to: 60)
             expectInvalid(await login.exchange(second))
         }
     }
@@ -54,14 +54,14 @@ import Testing
             let code = try await login.code()
             let tokens = try Tokens(await login.exchange(code))
             expectInvalid(await login.exchange(code))
-            let refused = await login.stage.refresh(tokens.refresh)
+            let refused = await login.server.refresh(tokens.refresh)
             #expect(refused.string("reason") == "code_reused")
             #expect(refused.bool("reauthenticate") == true)
-            let feed = await login.stage.admin(.get, "/admin/v1/revocations").items
+            let feed = await login.server.admin(.get, "/admin/v1/revocations").items
             #expect(feed.map { $0.string("reason") } == ["code_reused"])
             // A third use finds nothing to end.
             expectInvalid(await login.exchange(code))
-            #expect(await login.stage.admin(.get, "/admin/v1/revocations").items.count == 1)
+            #expect(await login.server.admin(.get, "/admin/v1/revocations").items.count == 1)
         }
     }
 
@@ -70,11 +70,11 @@ import Testing
             let code = try await login.code()
             let key: Fields = ["Idempotency-Key": "k-1"]
             let first = try Tokens(await login.exchange(code, fields: key))
-            login.stage.moveClock(to: 29)
+            login.server.moveClock(to: 29)
             let second = try Tokens(await login.exchange(code, fields: key))
             #expect(first.sessionID == second.sessionID && first.refresh == second.refresh)
             #expect(second.answer.string("id_token") != nil)
-            #expect(await login.stage.refresh(second.refresh).status == 200)
+            #expect(await login.server.refresh(second.refresh).status == 200)
         }
     }
 
@@ -88,17 +88,17 @@ import Testing
             switch way {
             case "another key": fields = ["Idempotency-Key": "k-2"]
             case "no key": fields = Fields()
-            case "later": login.stage.moveClock(to: 30)
+            case "later": login.server.moveClock(to: 30)
             case "after a refresh":
-                login.stage.moveClock(to: 1)
-                _ = await login.stage.refresh(tokens.refresh)
+                login.server.moveClock(to: 1)
+                _ = await login.server.refresh(tokens.refresh)
             default:
-                let changed = await login.stage.admin(
+                let changed = await login.server.admin(
                     .patch, "/admin/v1/clients/shop", #"{"require_pushed_authorization_requests":true}"#)
                 #expect(changed.status == 200)
             }
             expectInvalid(await login.exchange(code, fields: fields), way)
-            #expect(await login.stage.refresh(tokens.refresh).string("reason") == "code_reused", "\(way)")
+            #expect(await login.server.refresh(tokens.refresh).string("reason") == "code_reused", "\(way)")
         }
     }
 
@@ -107,7 +107,7 @@ import Testing
             let code = try await login.code()
             let tokens = try Tokens(await login.exchange(code))
             expectInvalid(await login.exchange(code, fields: ["Idempotency-Key": "k"]))
-            #expect(await login.stage.refresh(tokens.refresh).string("reason") == "code_reused")
+            #expect(await login.server.refresh(tokens.refresh).string("reason") == "code_reused")
         }
     }
 
@@ -117,22 +117,22 @@ import Testing
             let code = try await login.code(nil, ["dpop_jkt": device.thumbprint])
             expectInvalid(await login.exchange(code))
             expectInvalid(
-                await login.exchange(code, fields: ["DPoP": thief.proof(login.stage, .post, "/oauth/token")]))
+                await login.exchange(code, fields: ["DPoP": thief.proof(login.server, .post, "/oauth/token")]))
             let answer = await login.exchange(
-                code, fields: ["DPoP": device.proof(login.stage, .post, "/oauth/token")])
+                code, fields: ["DPoP": device.proof(login.server, .post, "/oauth/token")])
             #expect(answer.string("token_type") == "DPoP", "\(answer.text)")
             let claims = try Answer.claims(of: try #require(answer.string("access_token")))
             #expect(claims.string("cnf", "jkt") == device.thumbprint)
             // Another key with the right verifier and Idempotency-Key is not the same request.
             let again = await login.exchange(
-                code, fields: ["DPoP": thief.proof(login.stage, .post, "/oauth/token")])
+                code, fields: ["DPoP": thief.proof(login.server, .post, "/oauth/token")])
             expectInvalid(again)
         }
     }
 
     @Test func theAppBringsItsDeviceAndKeys() async throws {
         try await PageLoginFixture.with { login in
-            let changed = await login.stage.admin(
+            let changed = await login.server.admin(
                 .patch, "/admin/v1/clients/shop",
                 #"{"grant_types":["authorization_code","refresh_token","urn:ietf:params:oauth:grant-type:jwt-bearer"]}"#
             )
@@ -146,7 +146,7 @@ import Testing
                 ])
             #expect(answer.string("device_id") == "phone-9")
             #expect(answer.string("authentication_mode") == "BIOMETRIC")
-            let session = await login.stage.admin(
+            let session = await login.server.admin(
                 .get, "/admin/v1/sessions/\(answer.string("session_id") ?? "")")
             #expect(session.status == 200)
             #expect(session.string("device_name") ?? session.string("device", "name") == "Zoë", "\(session.text)")
@@ -162,7 +162,7 @@ import Testing
     func anEndOfAllSessionsCancelsCodes(_ method: Method, _ path: String, _ body: String) async throws {
         try await PageLoginFixture.with { login in
             let code = try await login.code()
-            let answer = await login.stage.admin(method, path, body.isEmpty ? nil : body)
+            let answer = await login.server.admin(method, path, body.isEmpty ? nil : body)
             #expect((200..<300).contains(answer.status), "\(answer.text)")
             let refused = await login.exchange(code)
             #expect((400...401).contains(refused.status))
@@ -173,7 +173,7 @@ import Testing
     @Test func aDisabledUserGetsNoSession() async throws {
         try await PageLoginFixture.with { login in
             let code = try await login.code()
-            let disabled = await login.stage.admin(
+            let disabled = await login.server.admin(
                 .post, "/admin/v1/users/username:anna/disable", #"{"effective":"immediate"}"#)
             #expect(disabled.status == 200)
             let answer = await login.exchange(code)
@@ -184,7 +184,7 @@ import Testing
     @Test func aConfidentialClientAuthenticates() async throws {
         try await PageLoginFixture.with { login in
             let secret = try #require(
-                try await login.stage.makeClient(
+                try await login.server.makeClient(
                     #"""
                     {"client_id":"web","token_endpoint_auth_method":"client_secret_basic","scope":"openid read","resources":["https://a.example","https://b.example"],
                      "grant_types":["authorization_code","refresh_token"],"redirect_uris":["https://web.example/cb"]}
@@ -202,7 +202,7 @@ import Testing
     /// RFC 8707 section 2.2: the token is for some of the APIs, the session for all of them.
     @Test func resourcesAreThoseOfTheRequest() async throws {
         try await PageLoginFixture.with(#","resources":["https://a.example","https://b.example"]"#) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let url = PageLoginFixture.url() + "&resource=https://a.example&resource=https://b.example"
             let location = try #require(await browser.get(url).field("Location"))
             let answer = await login.submit(browser, try Page(await browser.get(location)))
@@ -210,7 +210,7 @@ import Testing
             #expect(await login.exchange(code, ["resource": "https://c.example"]).string("error") == "invalid_target")
             let tokens = try Tokens(await login.exchange(code, ["resource": "https://a.example"]))
             #expect(try Answer.claims(of: tokens.access).string("aud") == "https://a.example")
-            let other = await login.stage.refresh(tokens.refresh, more: "&resource=https://b.example")
+            let other = await login.server.refresh(tokens.refresh, more: "&resource=https://b.example")
             let access = try #require(other.string("access_token"))
             #expect(try Answer.claims(of: access).string("aud") == "https://b.example")
         }

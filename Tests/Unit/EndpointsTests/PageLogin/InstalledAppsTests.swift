@@ -11,17 +11,17 @@ import Testing
     private static let fingerprint = Array(repeating: "0A", count: 32).joined(separator: ":")
     private static let other = Array(repeating: "FF", count: 32).joined(separator: ":")
 
-    private static func makeClient(_ stage: EndpointsFixture, _ id: String, _ more: String) async throws {
-        _ = try await stage.makeClient(#"{"client_id":"\#(id)","grant_types":["refresh_token"],\#(more)}"#)
+    private static func makeClient(_ server: EndpointsFixture, _ id: String, _ more: String) async throws {
+        _ = try await server.makeClient(#"{"client_id":"\#(id)","grant_types":["refresh_token"],\#(more)}"#)
     }
 
     private static func text(_ answer: Answer) -> String { String(decoding: answer.response.body, as: UTF8.self) }
 
     @Test func withoutApps_theListsAreEmpty() async throws {
-        try await EndpointsFixture.with { stage in
-            let apple = await stage.call(.get, Self.apple)
+        try await EndpointsFixture.with { server in
+            let apple = await server.call(.get, Self.apple)
             #expect(Self.text(apple) == #"{"applinks":{"details":[]},"webcredentials":{"apps":[]}}"#)
-            let android = await stage.call(.get, Self.android)
+            let android = await server.call(.get, Self.android)
             #expect(Self.text(android) == "[]")
             for answer in [apple, android] {
                 #expect(answer.status == 200 && answer.field("Content-Type") == "application/json")
@@ -31,9 +31,9 @@ import Testing
     }
 
     @Test func appsOfAllClients_withThePathsOnThisHost() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             try await Self.makeClient(
-                stage, "a",
+                server, "a",
                 #"""
                 "apple_app_ids":["ABCDE12345.com.example.a","ABCDE12345.com.example.b"],"redirect_uris":[
                 "https://login.example/app/a?x=1","https://login.example/app/a","https://LOGIN.example","https://login.example/*",
@@ -42,15 +42,15 @@ import Testing
                 "android_apps":["com.example.b/\#(Self.other)","com.example.b/\#(Self.fingerprint)"]
                 """#)
             try await Self.makeClient(
-                stage, "b",
+                server, "b",
                 #"""
                 "apple_app_ids":["ABCDE12345.com.example.b"],"redirect_uris":["https://other.example/cb"],
                 "android_apps":["com.example.a/\#(Self.fingerprint)","com.example.b/\#(Self.fingerprint)"]
                 """#)
-            try await Self.makeClient(stage, "web", #""redirect_uris":["https://login.example/web"]"#)
+            try await Self.makeClient(server, "web", #""redirect_uris":["https://login.example/web"]"#)
             let apps = #""ABCDE12345.com.example.a","ABCDE12345.com.example.b""#
             #expect(
-                Self.text(await stage.call(.get, Self.apple)) == """
+                Self.text(await server.call(.get, Self.apple)) == """
                     {"applinks":{"details":[{"appIDs":[\(apps)],"components":[{"/":"/app/a"},{"/":"/"}]}]},\
                     "webcredentials":{"apps":[\(apps)]}}
                     """)
@@ -58,7 +58,7 @@ import Testing
                 #""relation":["delegate_permission/common.handle_all_urls","delegate_permission/common.get_login_creds"]"#
             let target = #""target":{"namespace":"android_app","package_name":"com.example"#
             #expect(
-                Self.text(await stage.call(.get, Self.android)) == """
+                Self.text(await server.call(.get, Self.android)) == """
                     [{\(relation),\(target).a","sha256_cert_fingerprints":["\(Self.fingerprint)"]}},\
                     {\(relation),\(target).b","sha256_cert_fingerprints":["\(Self.fingerprint)","\(Self.other)"]}}]
                     """)
@@ -66,13 +66,13 @@ import Testing
     }
 
     @Test func aChangeOfTheClient_isServedWithAnotherTag() async throws {
-        try await EndpointsFixture.with { stage in
-            let before = await stage.call(.get, Self.apple).field("ETag")
+        try await EndpointsFixture.with { server in
+            let before = await server.call(.get, Self.apple).field("ETag")
             let change = #"{"apple_app_ids":["ABCDE12345.com.example.a"]}"#
-            let changed = await stage.admin(.patch, "/admin/v1/clients/mobile", change)
+            let changed = await server.admin(.patch, "/admin/v1/clients/mobile", change)
             #expect(changed.status == 200 && changed.strings("apple_app_ids") == ["ABCDE12345.com.example.a"])
             #expect(changed.strings("android_apps") == [])
-            let after = await stage.call(.get, Self.apple)
+            let after = await server.call(.get, Self.apple)
             #expect(after.field("ETag") != before && Self.text(after).contains("ABCDE12345.com.example.a"))
         }
     }
@@ -90,8 +90,8 @@ import Testing
         #""android_apps":["com.example.a b/\#(fingerprint)"]"#,
     ])
     func wrongApps_areRefused(_ members: String) async throws {
-        try await EndpointsFixture.with { stage in
-            let answer = await stage.admin(.patch, "/admin/v1/clients/mobile", "{\(members)}")
+        try await EndpointsFixture.with { server in
+            let answer = await server.admin(.patch, "/admin/v1/clients/mobile", "{\(members)}")
             #expect(answer.status == 400, "\(members)")
             let name = members.contains("apple") ? "apple_app_ids" : "android_apps"
             #expect(Self.text(answer).contains(name))

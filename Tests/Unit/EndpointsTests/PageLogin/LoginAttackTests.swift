@@ -50,7 +50,7 @@ import Testing
     @Test("hostile strings in every field of every page stay texts", arguments: shown + sent)
     func hostileStrings(_ route: Route) async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            let account = AccountPages(login.stage)
+            let account = AccountPages(login.server)
             _ = try await account.open()
             let base = route.pattern == "/oauth/authorize" ? PageLoginFixture.parameters() : [:]
             func send(_ form: [String: String]) async -> Answer {
@@ -73,7 +73,7 @@ import Testing
     func hostileStringsInARightForm(_ number: Int) async throws {
         let text = Self.hostile[number]
         try await PageLoginFixture.with { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             // What the app sends along comes back to the app, whole.
             let page = try await login.page(browser, ["state": text.utf8.count < 1000 ? text : "s", "login_hint": "x"])
             expectHarmless(page.answer, "page")
@@ -89,7 +89,7 @@ import Testing
     @Test("open redirect: a browser goes to registered addresses and to this server only")
     func openRedirect() async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let evil = [
                 "https://evil.example/", "//evil.example", "https://app.example.evil.example/cb", "javascript:alert(1)",
                 "https://app.example@evil.example/cb", "https://app.example/cb?a=1&b=2", "https://app.example/cb?a=1#x",
@@ -115,7 +115,7 @@ import Testing
     @Test("mix-up: each answer to a client names the issuer, right or wrong")
     func mixUp() async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let code = try Redirect(await login.submit(browser, try await login.page(browser)))
             #expect(code["code"] != nil && code["iss"] == EndpointsFixture.issuer)
             for changes in [
@@ -126,7 +126,7 @@ import Testing
                 let answer = try Redirect(await browser.get(PageLoginFixture.url(changes)))
                 #expect(answer["iss"] == EndpointsFixture.issuer, "\(changes)")
             }
-            let metadata = await login.stage.call(.get, "/.well-known/openid-configuration")
+            let metadata = await login.server.call(.get, "/.well-known/openid-configuration")
             #expect(metadata.bool("authorization_response_iss_parameter_supported") == true)
         }
     }
@@ -134,7 +134,7 @@ import Testing
     @Test("code injection: a code is worth nothing to another request, client, redirect URI or key")
     func codeInjection() async throws {
         try await PageLoginFixture.with { login in
-            _ = try await login.stage.makeClient(
+            _ = try await login.server.makeClient(
                 #"""
                 {"client_id":"other","grant_types":["authorization_code","refresh_token"],"scope":"openid",
                  "redirect_uris":["com.example.app:/callback"]}
@@ -156,10 +156,10 @@ import Testing
 
     @Test("CSRF: no form of another site, or without the page's token, does anything", arguments: forms.map(\.pattern))
     func crossSiteForms(_ pattern: String) async throws {
-        try await EndpointsFixture.withPasskeys { stage in
-            let account = AccountPages(stage)
+        try await EndpointsFixture.withPasskeys { server in
+            let account = AccountPages(server)
             _ = try await account.open()
-            let before = stage.surroundings.writes.load(ordering: .relaxed)
+            let before = server.surroundings.writes.load(ordering: .relaxed)
             let form = Dictionary(uniqueKeysWithValues: Self.fields.map { ($0, "1") })
             for fields: Fields in [
                 ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"], ["Origin": "https://evil.example"],
@@ -172,7 +172,7 @@ import Testing
             guess["which"] = "all"
             let answer = await account.browser.post(pattern, guess)
             #expect(answer.status < 500)
-            #expect(stage.surroundings.writes.load(ordering: .relaxed) == before)
+            #expect(server.surroundings.writes.load(ordering: .relaxed) == before)
             #expect(await account.browser.get("/account").status == 200, "the session goes on")
         }
     }
@@ -180,7 +180,7 @@ import Testing
     @Test("login CSRF: a page of a stranger starts no session")
     func loginCSRF() async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            let (mallory, victim) = (Browser(login.stage), Browser(login.stage))
+            let (mallory, victim) = (Browser(login.server), Browser(login.server))
             let page = try await login.page(mallory)
             _ = try await login.page(victim)
             // Mallory's form, sent by the victim's browser as from this very page, with mallory's right password.
@@ -192,8 +192,8 @@ import Testing
 
     @Test("clickjacking: no page may stand in a frame, nor tell another site where it came from", arguments: shown)
     func frames(_ route: Route) async throws {
-        try await EndpointsFixture.withPasskeys { stage in
-            let account = AccountPages(stage)
+        try await EndpointsFixture.withPasskeys { server in
+            let account = AccountPages(server)
             _ = try await account.open()
             let answer = await account.browser.get(route.pattern)
             let fields = answer.response.fields
@@ -208,13 +208,13 @@ import Testing
     @Test("session fixation: cookies of a stranger become no other user's session")
     func sessionFixation() async throws {
         try await PageLoginFixture.with(Self.mine) { login in
-            _ = await login.stage.admin(
+            _ = await login.server.admin(
                 .post, "/admin/v1/users", #"{"username":"mallory","password":"another long horse"}"#)
-            let mallory = Browser(login.stage)
+            let mallory = Browser(login.server)
             _ = await login.submit(
                 mallory, try await login.page(mallory), username: "mallory", password: "another long horse")
             let planted = try #require(mallory.cookies[AccountPages.cookie])
-            let victim = Browser(login.stage)
+            let victim = Browser(login.server)
             for (name, value) in mallory.cookies { victim.plant(name, value) }
             let answer = await login.submit(victim, try await login.page(victim, ["prompt": "login"]))
             #expect(try Redirect(answer)["code"] != nil)
@@ -224,7 +224,7 @@ import Testing
             #expect(await mallory.get("/account").status == 303)
             #expect(await victim.get("/account").text.contains("anna"))
             for forged in ["", "sjb_", own + "A", String(own.dropLast()), planted.uppercased()] {
-                let other = Browser(login.stage)
+                let other = Browser(login.server)
                 other.plant(AccountPages.cookie, forged)
                 #expect(await other.get("/account").status == 303, "\(forged)")
             }

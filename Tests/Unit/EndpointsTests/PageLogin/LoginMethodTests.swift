@@ -27,7 +27,7 @@ import WebAuthnFixture
                 for moment in WaysIn.Moment.allCases {
                     try await ways.allow(moment == .before ? nil : way == .pagePhone ? [.phone] : nil)
                     count += 1
-                    ways.stage.moveClock(to: count * 400)
+                    ways.server.moveClock(to: count * 400)
                     let answer = try await ways.go(way, device: "device-\(count)") { now in
                         if now == moment { try await ways.allow(list) }
                     }
@@ -76,12 +76,12 @@ import WebAuthnFixture
     @Test("The transaction refuses by itself what the calls refuse before they hash a password")
     func transactions() async throws {
         try await WaysIn.with { ways in
-            let services = ways.stage.endpoints.services
+            let services = ways.server.endpoints.services
             let request = SessionRequest(clientID: "shop", device: Device(id: "phone-7"))
             let user = try await services.login.user(
                 named: "anna", by: .both, password: EndpointsFixture.password, on: request.device, for: "shop",
                 from: .system)
-            let credential = ways.authenticator.assert(try await ways.stage.challenge())
+            let credential = ways.authenticator.assert(try await ways.server.challenge())
             let proof = try await services.passkeys.verify(credential, from: .system)
             try await ways.allow([.invitation])
             await #expect(throws: ServiceError.loginMethodRefused(.password)) {
@@ -108,7 +108,7 @@ import WebAuthnFixture
     func words() async throws {
         try await WaysIn.with { ways in
             try await ways.allow([.passkey])
-            let hashes = ways.stage.surroundings.hashes.withLock { $0.count }
+            let hashes = ways.server.surroundings.hashes.withLock { $0.count }
             for way in [WayIn.passwordInJSON, .passwordGrant] {
                 let answer = try await ways.go(way, device: "phone-8") { _ in }
                 let text = answer.string("detail") ?? answer.string("error_description")
@@ -116,23 +116,23 @@ import WebAuthnFixture
                 #expect(answer.status == (way == .passwordInJSON ? 403 : 400))
                 #expect(answer.string("error") == (way == .passwordInJSON ? nil : "unauthorized_client"))
             }
-            #expect(ways.stage.surroundings.hashes.withLock { $0.count } == hashes)
+            #expect(ways.server.surroundings.hashes.withLock { $0.count } == hashes)
         }
     }
 
     @Test("A new client has the grant login unless it names its grants or authenticates")
     func defaults() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             for (members, grants) in [
                 ("", ["refresh_token", "login"]), (#","grant_types":["refresh_token"]"#, ["refresh_token"]),
                 (#","token_endpoint_auth_method":"client_secret_basic""#, ["refresh_token"]),
             ] {
-                let made = await stage.admin(.post, "/admin/v1/clients", #"{"client_id":"c"\#(members)}"#)
+                let made = await server.admin(.post, "/admin/v1/clients", #"{"client_id":"c"\#(members)}"#)
                 #expect(made.strings("grant_types") == grants && made.names.contains("login_methods") == false)
-                _ = await stage.admin(.delete, "/admin/v1/clients/c")
+                _ = await server.admin(.delete, "/admin/v1/clients/c")
             }
             #expect(
-                await stage.admin(.get, "/admin/v1/clients/mobile").strings("grant_types") == [
+                await server.admin(.get, "/admin/v1/clients/mobile").strings("grant_types") == [
                     "refresh_token", "login",
                 ])
         }
@@ -150,7 +150,7 @@ import WebAuthnFixture
             ]
             for list in lists {
                 try await ways.allow(list)
-                let browser = Browser(ways.stage)
+                let browser = Browser(ways.server)
                 let asked = await browser.get(PageLoginFixture.url())
                 let page = await browser.get(try #require(asked.field("Location")))
                 for (method, mark) in marks {
@@ -164,18 +164,18 @@ import WebAuthnFixture
     @Test("The session of a browser answers for a provider only the clients that take this provider")
     func browserSessions() async throws {
         try await WaysIn.with { ways in
-            let stage = ways.stage
+            let server = ways.server
             let shared = #"{"browser_session":"shared","login_methods":["password","provider:acme"]}"#
-            #expect(await stage.admin(.patch, "/admin/v1/clients/shop", shared).status == 200)
+            #expect(await server.admin(.patch, "/admin/v1/clients/shop", shared).status == 200)
             for (id, methods) in [
                 ("same", #"["provider:acme"]"#), ("other", #"["provider:globex","password"]"#), ("any", "null"),
             ] {
-                _ = try await stage.makeClient(
+                _ = try await server.makeClient(
                     #"{"client_id":"\#(id)","grant_types":["authorization_code","refresh_token"],"scope":"openid","#
                         + #""redirect_uris":["com.example.app:/callback"],"browser_session":"shared","#
                         + #""login_methods":\#(methods)}"#)
             }
-            let browser = Browser(stage)
+            let browser = Browser(server)
             let scene = ProviderOnPageTests.Scene(login: ways.hosted, provider: ways.provider, browser: browser)
             #expect(try Redirect(try await scene.logIn())["code"] != nil)
             for (id, isAnswered) in [("same", true), ("other", false), ("any", true)] {

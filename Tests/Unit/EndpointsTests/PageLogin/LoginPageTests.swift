@@ -12,7 +12,7 @@ import Testing
 
     @Test func nothingIsStoredBeforeThePassword() async throws {
         try await PageLoginFixture.with { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let before = login.writes
             let page = try await login.page(browser)
             for _ in 0..<3 { _ = await browser.get("/login?r=\(page.request)") }
@@ -20,14 +20,14 @@ import Testing
             #expect(await login.submit(browser, page).status == 303)
             // The login and its event are one change; nothing else was written.
             #expect(login.writes == before + 1)
-            let events = await login.stage.admin(.get, "/admin/v1/events?limit=200").items
+            let events = await login.server.admin(.get, "/admin/v1/events?limit=200").items
             #expect(events.last?.string("event") == "login_approved")
         }
     }
 
     @Test func aLoginWithoutABrowserSessionLeavesOnlyTheFlowCookie() async throws {
         try await PageLoginFixture.with { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let answer = try await login.logIn(browser)
             #expect(answer.status == 303)
             #expect(Array(browser.cookies.keys) == [Self.flow])
@@ -39,8 +39,8 @@ import Testing
 
     @Test func theCookieIsForThisHostAlone() async throws {
         try await PageLoginFixture.with { login in
-            let location = try #require(await Browser(login.stage).get(PageLoginFixture.url()).field("Location"))
-            let answer = await login.stage.send(
+            let location = try #require(await Browser(login.server).get(PageLoginFixture.url()).field("Location"))
+            let answer = await login.server.send(
                 Request(.get, String(location.dropFirst(EndpointsFixture.issuer.count))), isSecure: true)
             let cookie = try #require(answer.field("Set-Cookie"))
             #expect(cookie.hasPrefix(Self.flow + "="))
@@ -53,7 +53,7 @@ import Testing
     @Test func wrongCredentialsGetOneAnswer() async throws {
         try await PageLoginFixture.with { login in
             func text(_ username: String) async throws -> String {
-                let browser = Browser(login.stage)
+                let browser = Browser(login.server)
                 let answer = await login.submit(
                     browser, try await login.page(browser), username: username, password: "wrong horse")
                 #expect(answer.status == 422)
@@ -66,15 +66,15 @@ import Testing
             }
             let (known, unknown) = (try await text("anna"), try await text("nobody"))
             #expect(known == unknown)
-            #expect(login.stage.surroundings.hashes.withLock { $0.count } >= 3)
+            #expect(login.server.surroundings.hashes.withLock { $0.count } >= 3)
         }
     }
 
     @Test func aPageAfterAWrongPasswordWorks() async throws {
         try await PageLoginFixture.with { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let wrong = await login.submit(browser, try await login.page(browser), password: "wrong horse")
-            login.stage.moveClock(to: 60)
+            login.server.moveClock(to: 60)
             let right = await login.submit(browser, try Page(wrong))
             #expect(try Redirect(right)["code"] != nil)
         }
@@ -82,13 +82,13 @@ import Testing
 
     @Test func disabledLoginsAreToldAfterTheRightPassword() async throws {
         try await PageLoginFixture.with { login in
-            let browser = Browser(login.stage)
-            let disabled = await login.stage.admin(
+            let browser = Browser(login.server)
+            let disabled = await login.server.admin(
                 .post, "/admin/v1/users/username:anna/disable", #"{"effective":"on_expiry"}"#)
             #expect(disabled.status == 200)
             let wrong = await login.submit(browser, try await login.page(browser), password: "wrong horse")
             #expect(wrong.status == 422)
-            login.stage.moveClock(to: 600)
+            login.server.moveClock(to: 600)
             let right = await login.submit(browser, try await login.page(browser))
             #expect(right.status == 403 && right.field("Location") == nil)
         }
@@ -98,7 +98,7 @@ import Testing
         try await PageLoginFixture.with { login in
             var answers: [Int] = []
             for _ in 0..<12 {
-                let browser = Browser(login.stage)
+                let browser = Browser(login.server)
                 answers.append(try await login.logIn(browser, password: "wrong horse").status)
             }
             #expect(answers.first == 422 && answers.last == 429)
@@ -110,7 +110,7 @@ import Testing
     @Test(arguments: ["cross-site", "same-site", "none", "x"])
     func aFormOfAnotherSiteIsRefused(_ site: String) async throws {
         try await PageLoginFixture.with { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             var fields = Fields()
             fields.append("Sec-Fetch-Site", site)
             fields.append("Origin", EndpointsFixture.issuer)
@@ -126,7 +126,7 @@ import Testing
     ])
     func withoutThatFieldTheOriginDecides(_ origin: String?, _ status: Int) async throws {
         try await PageLoginFixture.with { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             var fields = Fields()
             if let origin { fields.append("Origin", origin) }
             let answer = try await login.logIn(browser, fields: fields)
@@ -137,7 +137,7 @@ import Testing
     @Test(arguments: ["no cookie", "another cookie", "no token", "wrong token", "token of another request"])
     func aStaleFormIsShownAgain(_ way: String) async throws {
         try await PageLoginFixture.with { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let page = try await login.page(browser)
             var csrf = page.csrf
             switch way {
@@ -161,8 +161,8 @@ import Testing
     /// The attacker's page in the victim's browser, with the attacker's request and token.
     @Test func theFormOfAnotherBrowserIsNotSent() async throws {
         try await PageLoginFixture.with { login in
-            let attacker = try await login.page(Browser(login.stage))
-            let victim = Browser(login.stage)
+            let attacker = try await login.page(Browser(login.server))
+            let victim = Browser(login.server)
             _ = try await login.page(victim)
             let answer = await login.submit(victim, attacker)
             #expect(answer.status == 200 && answer.field("Location") == nil)
@@ -172,10 +172,10 @@ import Testing
     /// A planted flow cookie opens nothing, before or after the login.
     @Test func aPlantedFlowCookieOpensNothing() async throws {
         try await PageLoginFixture.with(#","browser_session":"client""#) { login in
-            let attacker = Browser(login.stage)
+            let attacker = Browser(login.server)
             _ = try await login.page(attacker)
             let planted = try #require(attacker.cookies[Self.flow])
-            let victim = Browser(login.stage)
+            let victim = Browser(login.server)
             victim.plant(Self.flow, planted)
             let answer = try Redirect(try await login.logIn(victim))
             #expect(answer["code"] != nil)
@@ -186,12 +186,12 @@ import Testing
 
     @Test func aRequestExpiresAfterAnHour() async throws {
         try await PageLoginFixture.with { login in
-            let (browser, other) = (Browser(login.stage), Browser(login.stage))
+            let (browser, other) = (Browser(login.server), Browser(login.server))
             let page = try await login.page(browser)
             let late = try await login.page(other)
-            login.stage.moveClock(to: 3599)
+            login.server.moveClock(to: 3599)
             #expect(try Redirect(await login.submit(browser, page))["code"] != nil)
-            login.stage.moveClock(to: 3600)
+            login.server.moveClock(to: 3600)
             let before = login.writes
             let answer = await login.submit(other, late)
             #expect(answer.status == 200 && answer.field("Location") == nil)
@@ -203,7 +203,7 @@ import Testing
 
     @Test func onlyASealedRequestIsOpened() async throws {
         try await PageLoginFixture.with { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let page = try await login.page(browser)
             let half = page.request.count / 2
             let changed =
@@ -219,7 +219,7 @@ import Testing
 
     @Test func passwordsTravelOverHTTPSOnly() async throws {
         try await PageLoginFixture.with { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             browser.isSecure = false
             let answer = await browser.get(PageLoginFixture.url())
             #expect(answer.status == 421)
@@ -234,7 +234,7 @@ import Testing
     @Test(arguments: ["localhost:8080", "127.0.0.1", "[::1]:8080", "LOCALHOST"])
     func aDeveloperNeedsNoTLS(_ host: String) async throws {
         try await PageLoginFixture.with { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             browser.isSecure = false
             var fields: Fields = ["Sec-Fetch-Site": "same-origin"]
             fields.append("Host", host)
@@ -251,10 +251,10 @@ import Testing
             let answer = await login.exchange(try await login.code())
             let hint = try #require(answer.string("id_token"))
             _ = try await login.code(nil, ["id_token_hint": hint])
-            let made = await login.stage.admin(
+            let made = await login.server.admin(
                 .post, "/admin/v1/users", #"{"username":"bert","password":"another long horse"}"#)
             #expect(made.status == 201)
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let other = await login.submit(
                 browser, try await login.page(browser, ["id_token_hint": hint]), username: "bert",
                 password: "another long horse")
@@ -264,15 +264,15 @@ import Testing
 
     @Test func theFilesOfThePageAreThere() async throws {
         try await PageLoginFixture.with { login in
-            let page = try await login.page(Browser(login.stage))
+            let page = try await login.page(Browser(login.server))
             var count = 0
             for part in page.answer.text.split(separator: "\"") where part.hasPrefix("/assets/") {
                 count += 1
-                let answer = await login.stage.call(.get, String(part))
+                let answer = await login.server.call(.get, String(part))
                 #expect(answer.status == 200 && answer.field("Cache-Control")?.contains("immutable") == true)
             }
             #expect(count >= 2)
-            #expect(await login.stage.call(.get, "/assets/x.css").status == 404)
+            #expect(await login.server.call(.get, "/assets/x.css").status == 404)
         }
     }
 }

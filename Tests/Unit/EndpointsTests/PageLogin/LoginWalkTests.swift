@@ -10,7 +10,7 @@ import Testing
 @Suite struct LoginWalkTests {
     @Test func aLoginLeadsFromTheRequestToASession() async throws {
         try await PageLoginFixture.with { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let page = try await login.page(browser)
             #expect(page.answer.status == 200)
             #expect(page.answer.field("Content-Type") == "text/html; charset=utf-8")
@@ -26,14 +26,14 @@ import Testing
             #expect(claims.string("sid") == tokens.sessionID)
             #expect(claims.string("scope") == "openid email read")
             #expect(claims.strings("amr") == ["pwd"])
-            #expect(await login.stage.refresh(tokens.refresh).status == 200)
+            #expect(await login.server.refresh(tokens.refresh).status == 200)
         }
     }
 
     @Test func theIDTokenNamesTheSessionAndTheAuthentication() async throws {
         try await PageLoginFixture.with { login in
             let code = try await login.code()
-            login.stage.moveClock(to: 20)
+            login.server.moveClock(to: 20)
             let answer = await login.exchange(code)
             let token = try #require(answer.string("id_token"))
             let claims = try Answer.claims(of: token)
@@ -52,14 +52,14 @@ import Testing
             let access = try #require(answer.string("access_token"))
             #expect(claims.string("at_hash") == Base64URL.encode(Array(sha256(Array(access.utf8)).prefix(16))))
             #expect(try JWT.parse(token).header.alg.rawValue == "ES256")
-            #expect(login.stage.endpoints.services.pageLogin.hint(token)?.sessionID == claims.string("sid"))
+            #expect(login.server.endpoints.services.pageLogin.hint(token)?.sessionID == claims.string("sid"))
             // An ID token opens nothing.
-            #expect(await login.stage.call(.get, "/v1/me", bearer: token).status == 401)
-            let user = await login.stage.call(.get, "/oauth/userinfo", bearer: access)
+            #expect(await login.server.call(.get, "/v1/me", bearer: token).status == 401)
+            let user = await login.server.call(.get, "/oauth/userinfo", bearer: access)
             #expect(
                 user.text
                     == #"{"email":"anna@example.org","email_verified":false,"sub":"\#(claims.string("sub") ?? "")"}"#)
-            let posted = await login.stage.form("/oauth/userinfo", "access_token=\(access)")
+            let posted = await login.server.form("/oauth/userinfo", "access_token=\(access)")
             #expect(posted.text == user.text)
         }
     }

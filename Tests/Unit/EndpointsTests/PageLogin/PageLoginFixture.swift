@@ -11,11 +11,11 @@ import Testing
 /// A browser: it keeps cookies, and follows redirects when a test says so.
 final class Browser {
     private(set) var cookies: [String: String] = [:]
-    private let stage: EndpointsFixture
+    private let server: EndpointsFixture
     var isSecure = true
     var userAgent: String? = "Mozilla/5.0 (test)"
 
-    init(_ stage: EndpointsFixture) { self.stage = stage }
+    init(_ server: EndpointsFixture) { self.server = server }
 
     func plant(_ name: String, _ value: String) { cookies[name] = value }
 
@@ -37,7 +37,7 @@ final class Browser {
             fields.append("Cookie", cookies.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: "; "))
         }
         let target = url.hasPrefix(EndpointsFixture.issuer) ? String(url.dropFirst(EndpointsFixture.issuer.count)) : url
-        let answer = await stage.send(
+        let answer = await server.send(
             Request(method, target, fields: fields, body: Array((form.map(Self.encoded) ?? "").utf8)),
             isSecure: isSecure)
         for line in answer.response.fields.values("Set-Cookie") { keep(line) }
@@ -62,7 +62,7 @@ struct PageLoginFixture {
     static let redirectURI = "com.example.app:/callback"
     static let clientID = "shop"
 
-    let stage: EndpointsFixture
+    let server: EndpointsFixture
 
     /// Gives `body` a server with the public client `shop`.
     static func with(
@@ -70,13 +70,13 @@ struct PageLoginFixture {
         identities: ((WallClock, Logger) -> any IdentityVerifier)? = nil, passkeys: PasskeyPolicy? = nil,
         _ body: (PageLoginFixture) async throws -> Void
     ) async throws {
-        try await EndpointsFixture.with(proofs: proofs, identities: identities, passkeys: passkeys) { stage in
-            _ = try await stage.makeClient(
+        try await EndpointsFixture.with(proofs: proofs, identities: identities, passkeys: passkeys) { server in
+            _ = try await server.makeClient(
                 #"""
                 {"client_id":"shop","client_name":"Shop","grant_types":["authorization_code","refresh_token"],
                  "scope":"openid profile email read account","redirect_uris":["com.example.app:/callback","http://127.0.0.1/cb","https://app.example/cb?a=1"]\#(more)}
                 """#)
-            try await body(PageLoginFixture(stage: stage))
+            try await body(PageLoginFixture(server: server))
         }
     }
 
@@ -124,7 +124,7 @@ struct PageLoginFixture {
 
     /// The code of a whole login.
     func code(_ browser: Browser? = nil, _ changes: [String: String?] = [:]) async throws -> String {
-        let browser = browser ?? Browser(stage)
+        let browser = browser ?? Browser(server)
         let answer = await submit(browser, try await page(browser, changes))
         #expect(answer.status == 303, "\(answer.text)")
         return try #require(Redirect(answer)["code"])
@@ -139,11 +139,11 @@ struct PageLoginFixture {
             "redirect_uri": Self.redirectURI, "code_verifier": Self.verifier, "device_id": "phone-1",
         ]
         for (name, value) in changes { form[name] = value }
-        return await stage.form("/oauth/token", Browser.encoded(form), basic: basic, fields: fields)
+        return await server.form("/oauth/token", Browser.encoded(form), basic: basic, fields: fields)
     }
 
     /// How many changes the database has committed.
-    var writes: Int { stage.surroundings.writes.load(ordering: .relaxed) }
+    var writes: Int { server.surroundings.writes.load(ordering: .relaxed) }
 }
 
 /// A page with the form of the login.

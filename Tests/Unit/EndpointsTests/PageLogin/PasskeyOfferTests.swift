@@ -19,7 +19,7 @@ import WebAuthnFixture
     ) async throws {
         let more = #","login_methods":\#(methods),"browser_session":"\#(session)""#
         try await PageLoginFixture.with(more, passkeys: policy) { login in
-            try await body(login, Browser(login.stage), try await login.stage.logIn())
+            try await body(login, Browser(login.server), try await login.server.logIn())
         }
     }
 
@@ -71,8 +71,8 @@ import WebAuthnFixture
             #expect(tokens.status == 200, "\(tokens.text)")
             let claims = try tokenParts(try #require(tokens.string("id_token"))).claims
             #expect(claims["amr"] == .array([.string("pwd")]))
-            #expect(await login.stage.passkeyEvents(of: phone.userID).count == 1)
-            #expect(try await login.stage.logIn(by: authenticator).status == 200)
+            #expect(await login.server.passkeyEvents(of: phone.userID).count == 1)
+            #expect(try await login.server.logIn(by: authenticator).status == 200)
         }
     }
 
@@ -84,7 +84,7 @@ import WebAuthnFixture
             browser.plant("__Host-sojourn-session", "x")
             let later = try await Self.logIn(login, browser)
             #expect(try Redirect(later)["code"] != nil)
-            #expect(await login.stage.passkeyEvents(of: phone.userID).isEmpty)
+            #expect(await login.server.passkeyEvents(of: phone.userID).isEmpty)
         }
     }
 
@@ -106,7 +106,7 @@ import WebAuthnFixture
 
     @Test("a user with a passkey is not asked") func known() async throws {
         try await Self.with { login, browser, phone in
-            _ = try await login.stage.passkey(of: phone)
+            _ = try await login.server.passkey(of: phone)
             let answer = try await Self.logIn(login, browser)
             #expect(try Redirect(answer)["code"] != nil)
         }
@@ -118,12 +118,12 @@ import WebAuthnFixture
             let offer = try await Self.logIn(login, browser)
             let refused = try await Self.take(offer, text, in: browser)
             #expect(refused.status == 422 && refused.text.contains("could not be added"))
-            let foreign = Self.authenticator(phone).register(try await login.stage.challenge(for: phone.access))
+            let foreign = Self.authenticator(phone).register(try await login.server.challenge(for: phone.access))
             let other = try await Self.take(refused, JSONValue.object(foreign).compactText, in: browser)
             #expect(other.status == 422)
             let taken = try await Self.take(other, in: browser)
             #expect(try Redirect(taken)["code"] != nil)
-            #expect(await login.stage.passkeyEvents(of: phone.userID).isEmpty)
+            #expect(await login.server.passkeyEvents(of: phone.userID).isEmpty)
         }
     }
 
@@ -134,17 +134,17 @@ import WebAuthnFixture
             let page = try Page(offer)
             let credential = Self.authenticator(phone).register(try page.challenge())
             let text = try #require(JSONValue.object(credential).compactText)
-            let stranger = Browser(login.stage)
+            let stranger = Browser(login.server)
             let form = ["r": page.request, "csrf": page.token(of: "/login/offer") ?? "", "credential": text]
             #expect(!Self.hasCode(await stranger.post("/login/offer", form)))
             var forged = form
             forged["csrf"] = page.token(of: "/oauth/logout") ?? "x"
             #expect(!Self.hasCode(await browser.post("/login/offer", forged)))
             #expect(await browser.post("/login/offer", form, fields: ["Sec-Fetch-Site": "cross-site"]).status == 403)
-            _ = await login.stage.admin(.post, "/admin/v1/users/username:anna/revoke")
+            _ = await login.server.admin(.post, "/admin/v1/users/username:anna/revoke")
             let ended = await browser.post("/login/offer", form)
             #expect(!Self.hasCode(ended) && ended.status == 200)
-            #expect(await login.stage.passkeyEvents(of: phone.userID).isEmpty)
+            #expect(await login.server.passkeyEvents(of: phone.userID).isEmpty)
         }
     }
 
@@ -154,10 +154,10 @@ import WebAuthnFixture
             let offer = try await Self.logIn(login, browser)
             let credential = Self.authenticator(phone).register(try Page(offer).challenge())
             let pause = #"{"logins_disabled":true}"#
-            #expect(await login.stage.call(.put, "/v1/me/login-settings", pause, bearer: phone.access).status == 200)
+            #expect(await login.server.call(.put, "/v1/me/login-settings", pause, bearer: phone.access).status == 200)
             let answer = try await Self.take(offer, JSONValue.object(credential).compactText, in: browser)
             #expect(!Self.hasCode(answer) && answer.status == 200, "\(answer.text)")
-            #expect(await login.stage.passkeyEvents(of: phone.userID).isEmpty)
+            #expect(await login.server.passkeyEvents(of: phone.userID).isEmpty)
         }
     }
 
@@ -168,7 +168,7 @@ import WebAuthnFixture
             try await waiting.approveByScan(phone)
             let finished = try await waiting.finish()
             #expect(Self.hasCode(finished))
-            let account = AccountPages(login.stage, browser)
+            let account = AccountPages(login.server, browser)
             let page = AccountPage(await browser.get("/account/security"))
             let credential = Self.authenticator(phone).register(try page.challenge())
             let text = try #require(JSONValue.object(credential).compactText)
@@ -182,7 +182,7 @@ import WebAuthnFixture
             // A login by password in this browser goes on without an offer.
             let again = try await Self.logIn(login, browser, ["prompt": "login"])
             #expect(Self.hasCode(again) && browser.cookies[Self.cookie] == nil)
-            #expect(await login.stage.passkeyEvents(of: phone.userID).isEmpty)
+            #expect(await login.server.passkeyEvents(of: phone.userID).isEmpty)
         }
     }
 }

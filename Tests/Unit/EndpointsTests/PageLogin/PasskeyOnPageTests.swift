@@ -17,7 +17,7 @@ import WebAuthnFixture
         var authenticator: SoftAuthenticator
         let tokens: Tokens
 
-        var stage: EndpointsFixture { login.stage }
+        var server: EndpointsFixture { login.server }
 
         /// Sends an assertion from the page.
         func submit(
@@ -51,12 +51,12 @@ import WebAuthnFixture
     ) async throws {
         let policy = PasskeyPolicy(rpID: "example.org", origins: ["https://example.org"])
         try await PageLoginFixture.with(#","login_methods":\#(methods)\#(more)"#, passkeys: policy) { login in
-            let tokens = try await login.stage.logIn()
-            let authenticator = try await login.stage.passkey(of: tokens) { soft in
+            let tokens = try await login.server.logIn()
+            let authenticator = try await login.server.passkey(of: tokens) { soft in
                 soft.flags = backedUp ? SoftAuthenticator.synced : SoftAuthenticator.deviceBound
             }
             try await body(
-                Scene(login: login, browser: Browser(login.stage), authenticator: authenticator, tokens: tokens))
+                Scene(login: login, browser: Browser(login.server), authenticator: authenticator, tokens: tokens))
         }
     }
 
@@ -69,7 +69,7 @@ import WebAuthnFixture
                 let claims = try tokenParts(try #require(answer.string("id_token"))).claims
                 #expect(claims["amr"] == .array([.string(backedUp ? "swk" : "hwk"), .string("user"), .string("mfa")]))
                 #expect(claims["sub"] == .string(scene.tokens.userID))
-                let events = await scene.stage.admin(.get, "/admin/v1/events?limit=200").items
+                let events = await scene.server.admin(.get, "/admin/v1/events?limit=200").items
                 #expect(events.first { $0.string("event") == "login_approved" }?.string("reason") == "passkey")
             }
         }
@@ -82,16 +82,16 @@ import WebAuthnFixture
             #expect(page.answer.text.contains("no-passkeys"))
             #expect(!page.answer.text.contains("name=\"password\""))
             // Neither can a form that the page does not have be sent.
-            let hashes = scene.stage.surroundings.hashes.withLock { $0.count }
+            let hashes = scene.server.surroundings.hashes.withLock { $0.count }
             let sent = await scene.login.submit(
                 scene.browser, page, more: ["csrf": try scene.token(of: "/login/password", page)])
             #expect(sent.status == 200 && sent.field("Location") == nil)
-            #expect(scene.stage.surroundings.hashes.withLock { $0.count } == hashes)
+            #expect(scene.server.surroundings.hashes.withLock { $0.count } == hashes)
         }
         try await Self.with(#"["password"]"#) { scene in
             let page = try await scene.login.page(scene.browser)
             #expect(!page.answer.text.contains("data-options="))
-            let credential = scene.authenticator.assert(try await scene.stage.challenge())
+            let credential = scene.authenticator.assert(try await scene.server.challenge())
             let token = try scene.token(of: "/login/passkey", page)
             #expect(await scene.submit(page, credential, more: ["csrf": token]).status == 200)
         }
@@ -101,10 +101,10 @@ import WebAuthnFixture
         try await Self.with { scene in
             let page = try await scene.login.page(scene.browser)
             // Of an app's login, of another request, of another browser.
-            let other = Browser(scene.stage)
+            let other = Browser(scene.server)
             let same = try Page(await other.get("/login?r=\(page.request)"))
             let challenges = [
-                try await scene.stage.challenge(), try await scene.login.page(scene.browser).challenge(),
+                try await scene.server.challenge(), try await scene.login.page(scene.browser).challenge(),
                 try await scene.login.page(other).challenge(), try same.challenge(),
             ]
             for challenge in challenges {
@@ -113,7 +113,7 @@ import WebAuthnFixture
                 #expect(answer.field("Location") == nil)
             }
             // The other way round: the challenge of a page logs no app in.
-            let answer = try await scene.stage.logIn(scene.assertion(page))
+            let answer = try await scene.server.logIn(scene.assertion(page))
             #expect(answer.status == 400)
             // Not from another browser with the same form, which leaves the challenge good.
             let credential = try scene.assertion(page)
@@ -127,7 +127,7 @@ import WebAuthnFixture
     @Test func aPageStaysGoodForAnHour() async throws {
         try await Self.with { scene in
             let page = try await scene.login.page(scene.browser)
-            scene.stage.moveClock(to: 3500)
+            scene.server.moveClock(to: 3500)
             #expect(try Redirect(await scene.submit(page, try scene.assertion(page)))["code"] != nil)
         }
     }
@@ -164,7 +164,7 @@ import WebAuthnFixture
 
     @Test func anotherUserAndADisabledUserAreRefused() async throws {
         try await Self.with { scene in
-            _ = await scene.stage.admin(
+            _ = await scene.server.admin(
                 .post, "/admin/v1/users", #"{"username":"berta","password":"\#(EndpointsFixture.password)"}"#)
             let other = await scene.login.submit(
                 scene.browser, try await scene.login.page(scene.browser), username: "berta")
@@ -172,10 +172,10 @@ import WebAuthnFixture
             let hint = try #require(await scene.login.exchange(code).string("id_token"))
             let refusal = try Redirect(try await scene.logIn(["id_token_hint": hint]))
             #expect(refusal["error"] == "login_required")
-            _ = await scene.stage.admin(.post, "/admin/v1/users/username:anna/disable", "{}")
+            _ = await scene.server.admin(.post, "/admin/v1/users/username:anna/disable", "{}")
             let refused = try await scene.logIn()
             #expect(refused.status == 403)
-            #expect(await scene.stage.passkeyEvents(of: scene.tokens.userID).count == 1)
+            #expect(await scene.server.passkeyEvents(of: scene.tokens.userID).count == 1)
         }
     }
 
@@ -189,7 +189,7 @@ import WebAuthnFixture
             moved.authenticator.flags = SoftAuthenticator.synced
             let second = try Redirect(try await moved.logIn())
             #expect(second["code"] != nil)
-            let events = await scene.stage.passkeyEvents(of: scene.tokens.userID)
+            let events = await scene.server.passkeyEvents(of: scene.tokens.userID)
             #expect(events.last?.hasPrefix("passkey_changed") == true)
             #expect(events.last?.hasSuffix("counter backup") == true, "\(events)")
         }
@@ -197,7 +197,7 @@ import WebAuthnFixture
 
     @Test func theBrowsersSessionIsReusedOnlyWherePasskeysAreAllowed() async throws {
         try await Self.with(more: #","browser_session":"shared""#) { scene in
-            _ = try await scene.stage.makeClient(
+            _ = try await scene.server.makeClient(
                 #"""
                 {"client_id":"strict","grant_types":["authorization_code","refresh_token"],"scope":"openid","login_methods":["passkey"],
                  "browser_session":"shared","redirect_uris":["com.example.app:/callback"]}

@@ -10,7 +10,7 @@ struct PhonePageFixture {
     let browser: Browser
     /// The path of the page, with the sealed request.
     let path: String
-    var stage: EndpointsFixture { hosted.stage }
+    var server: EndpointsFixture { hosted.server }
 
     /// The id of the login, in the path.
     var id: String { String(path.dropFirst("/login/phone/".count).prefix { $0 != "?" }) }
@@ -22,7 +22,7 @@ struct PhonePageFixture {
         _ more: String = "", _ body: (PhonePageFixture, Tokens) async throws -> Void
     ) async throws {
         try await PageLoginFixture.with(#","login_methods":["password","phone"]"# + more) { hosted in
-            let phone = try await hosted.stage.logIn()
+            let phone = try await hosted.server.logIn()
             try await body(try await begin(hosted), phone)
         }
     }
@@ -31,7 +31,7 @@ struct PhonePageFixture {
     static func begin(
         _ hosted: PageLoginFixture, _ browser: Browser? = nil, _ changes: [String: String?] = [:]
     ) async throws -> PhonePageFixture {
-        let browser = browser ?? Browser(hosted.stage)
+        let browser = browser ?? Browser(hosted.server)
         let page = try await hosted.page(browser, changes)
         let token = try #require(page.token(of: "/login/phone"), "\(page.answer.text)")
         let answer = await browser.post("/login/phone", ["r": page.request, "csrf": token])
@@ -51,13 +51,13 @@ struct PhonePageFixture {
     func code(_ kind: PhoneLoginCode.Kind = .picture) async throws -> String {
         let id = try #require(Identifier<Session>(id))
         let flow = try #require(browser.cookies["__Host-sojourn-flow"].flatMap { FlowSecret($0) })
-        let login = try await stage.endpoints.services.phoneLogins.look(at: id, as: .browser(flow.hash))
-        return stage.endpoints.phoneLink(login, kind)
+        let login = try await server.endpoints.services.phoneLogins.look(at: id, as: .browser(flow.hash))
+        return server.endpoints.phoneLink(login, kind)
     }
 
     /// The phone presents a code.
     func claim(_ code: String, _ phone: Tokens, source: String = "qr") async -> Answer {
-        await stage.call(
+        await server.call(
             .post, "/v1/me/logins", #"{"code":"\#(code)","source":"\#(source)"}"#, bearer: phone.access)
     }
 
@@ -65,9 +65,9 @@ struct PhonePageFixture {
     @discardableResult
     func approve(_ phone: Tokens, number: String?) async -> Answer {
         let body = number.map { #"{"number":\#($0)}"# }
-        let confirmed = await stage.call(.post, "/v1/me/logins/\(id)/confirm", body, bearer: phone.access)
+        let confirmed = await server.call(.post, "/v1/me/logins/\(id)/confirm", body, bearer: phone.access)
         guard confirmed.string("input") == "WAIT_FOR_SECOND_FACTOR" else { return confirmed }
-        return await stage.call(
+        return await server.call(
             .post, "/v1/me/logins/\(id)/second-factor", #"{"password":"\#(EndpointsFixture.password)"}"#,
             bearer: phone.access)
     }

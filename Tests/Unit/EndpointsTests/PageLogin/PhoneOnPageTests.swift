@@ -23,12 +23,12 @@ struct PhoneOnPageTests {
             // The page shows the number, and nothing of the user.
             let page = await waiting.page()
             #expect(page.text.contains(number) && !page.text.contains("anna"))
-            let confirmed = await waiting.stage.call(
+            let confirmed = await waiting.server.call(
                 .post, "/v1/me/logins/\(waiting.id)/confirm", #"{"number":\#(number)}"#, bearer: phone.access)
             #expect(confirmed.string("input") == "WAIT_FOR_SECOND_FACTOR", "\(confirmed.text)")
             // The digits were right, and the page says so.
             #expect(await waiting.event().string("event") == "confirmed")
-            let approved = await waiting.stage.call(
+            let approved = await waiting.server.call(
                 .post, "/v1/me/logins/\(waiting.id)/second-factor",
                 #"{"password":"\#(EndpointsFixture.password)"}"#, bearer: phone.access)
             #expect(approved.string("state") == "ACTIVE", "\(approved.text)")
@@ -41,15 +41,15 @@ struct PhoneOnPageTests {
             #expect(claims.strings("amr") == ["phone"] && claims.string("sid") == tokens.sessionID)
             #expect(tokens.sessionID == waiting.id)
             #expect(await waiting.event().string("event") == "finished")
-            #expect(await waiting.stage.call(.post, "/v1/logout", bearer: phone.access).status == 204)
-            #expect(await waiting.stage.refresh(tokens.refresh).string("reason") == "parent_ended")
+            #expect(await waiting.server.call(.post, "/v1/logout", bearer: phone.access).status == 204)
+            #expect(await waiting.server.refresh(tokens.refresh).string("reason") == "parent_ended")
         }
     }
 
     @Test("The page of a client without `phone` has no such button, and its form is refused")
     func methodIsOff() async throws {
         try await PageLoginFixture.with { hosted in
-            let browser = Browser(hosted.stage)
+            let browser = Browser(hosted.server)
             let page = try await hosted.page(browser)
             #expect(!page.answer.text.contains("/login/phone"))
             let sent = await browser.post("/login/phone", ["r": page.request, "csrf": page.csrf])
@@ -60,7 +60,7 @@ struct PhoneOnPageTests {
     @Test("Without the flow cookie the page shows nothing of a login and leads to the login page")
     func otherBrowser() async throws {
         try await PhonePageFixture.with { waiting, _ in
-            let other = Browser(waiting.stage)
+            let other = Browser(waiting.server)
             #expect(await waiting.page(other).field("Location")?.contains("/login?r=") == true)
             #expect(await waiting.event(other).status == 404)
             #expect(await other.get(waiting.here + "/code.svg").status == 404)
@@ -80,7 +80,7 @@ struct PhoneOnPageTests {
             let (code, event) = (try await waiting.code(), await waiting.event().string("data"))
             #expect(code.hasPrefix(EndpointsFixture.issuer.uppercased() + "/L/"), "\(code)")
             #expect(await waiting.browser.get(waiting.here + "/code.svg").text == one.text)
-            waiting.stage.moveClock(to: 10)
+            waiting.server.moveClock(to: 10)
             #expect(await waiting.browser.get(waiting.here + "/code.svg").text != one.text)
             #expect(try await waiting.code() != code)
             #expect(await waiting.event().string("data") != event)
@@ -109,10 +109,10 @@ struct PhoneOnPageTests {
             _ = await waiting.claim(code, phone)
             switch end {
             case "cancelled":
-                _ = await waiting.stage.call(.post, "/v1/me/logins/\(waiting.id)/stop", bearer: phone.access)
+                _ = await waiting.server.call(.post, "/v1/me/logins/\(waiting.id)/stop", bearer: phone.access)
             case "contested":
-                _ = await waiting.claim(code, try await waiting.stage.logIn(device: "phone-2"))
-            default: waiting.stage.moveClock(to: 600)
+                _ = await waiting.claim(code, try await waiting.server.logIn(device: "phone-2"))
+            default: waiting.server.moveClock(to: 600)
             }
             #expect(await waiting.event().string("event") == end)
             let page = await waiting.page()
@@ -141,7 +141,7 @@ struct PhoneOnPageTests {
     @Test("More requests in a minute than one address may send get the page with a sentence, and no row")
     func tooMany() async throws {
         try await PageLoginFixture.with(#","login_methods":["phone"]"#) { hosted in
-            let browser = Browser(hosted.stage)
+            let browser = Browser(hosted.server)
             let page = try await hosted.page(browser)
             let token = try #require(page.token(of: "/login/phone"))
             var answers: [Int] = []
@@ -158,7 +158,7 @@ struct PhoneOnPageTests {
             let code = try await waiting.code(.link)
             let writes = waiting.hosted.writes
             for name in [String(code.suffix(26)), "nonsense"] {
-                let answer = await Browser(waiting.stage).get(path + name)
+                let answer = await Browser(waiting.server).get(path + name)
                 #expect(answer.status == 200 && answer.text.contains("This code is for the app"), "\(answer.text)")
             }
             #expect(waiting.hosted.writes == writes)
@@ -202,7 +202,7 @@ struct PhoneLinkTests {
         try await PhonePageFixture.with { waiting, victim in
             let path = try await returnPath(waiting, victim)
             // The browser of the victim did not ask.
-            let other = await Browser(waiting.stage).get(path)
+            let other = await Browser(waiting.server).get(path)
             #expect(other.status == 403 && other.text.contains("Go back to where you began"), "\(other.text)")
             // The browser of the attacker asked, but has not got the token.
             #expect(try await waiting.finish().field("Location")?.contains("code=") != true)

@@ -18,7 +18,7 @@ import Testing
         let login: PageLoginFixture
         let provider: FakeProvider
         let browser: Browser
-        var stage: EndpointsFixture { login.stage }
+        var server: EndpointsFixture { login.server }
 
         /// What the browser brings to the provider.
         func go(_ changes: [String: String?] = [:], in other: Browser? = nil) async throws -> Redirect {
@@ -39,7 +39,7 @@ import Testing
             provider.change { $0.tokens = [.json(text)] }
         }
 
-        private var now: Int64 { stage.surroundings.now.load(ordering: .relaxed) }
+        private var now: Int64 { server.surroundings.now.load(ordering: .relaxed) }
 
         /// Comes back from the provider.
         func comeBack(
@@ -60,7 +60,7 @@ import Testing
 
         var tokenRequests: [String] { provider.requests.filter { $0.hasPrefix("POST /token") } }
         func events(_ kind: String) async -> [String] {
-            await stage.admin(.get, "/admin/v1/events?limit=200").items.filter { $0.string("event") == kind }
+            await server.admin(.get, "/admin/v1/events?limit=200").items.filter { $0.string("event") == kind }
                 .compactMap { $0.string("reason") }
         }
     }
@@ -86,7 +86,7 @@ import Testing
                     clock: clock, metrics: MetricsRegistry(), logger: logger)
             }
         ) { login in
-            try await body(Scene(login: login, provider: provider, browser: Browser(login.stage)))
+            try await body(Scene(login: login, provider: provider, browser: Browser(login.server)))
         }
     }
 
@@ -128,7 +128,7 @@ import Testing
                 return (claims["sub"], claims["amr"])
             }
             let first = try await user(#"{"email":"u@example.com","amr":["otp"]}"#)
-            scene.stage.moveClock(to: 10)
+            scene.server.moveClock(to: 10)
             let second = try await user("{}")
             #expect(first.sub == second.sub && first.sub != nil)
             #expect(first.amr == .array([.string("otp")]) && second.amr == nil)
@@ -160,7 +160,7 @@ import Testing
             let request = try await scene.go()
             try scene.answer(request)
             // A thief's answer in the browser of a victim, with and without a login page of its own.
-            let victim = Browser(scene.stage)
+            let victim = Browser(scene.server)
             for _ in 0..<2 {
                 let answer = await scene.comeBack(request, in: victim)
                 #expect(answer.status == 200 && answer.field("Location") == nil)
@@ -182,7 +182,7 @@ import Testing
             for state in [nil, "x", page.request, String(forged)] {
                 #expect(await scene.comeBack(request, ["state": state]).status == 400)
             }
-            scene.stage.moveClock(to: 3700)
+            scene.server.moveClock(to: 3700)
             let late = await scene.comeBack(request)
             #expect(late.status == 200 && late.field("Location") == nil)
             #expect(scene.tokenRequests.isEmpty)
@@ -269,7 +269,7 @@ import Testing
             #expect(answer["code"] != nil)
             let demanded = try await scene.go(["prompt": "login"])
             #expect(demanded["prompt"] == "login")
-            let aged = try await scene.go(["max_age": "100"], in: Browser(scene.stage))
+            let aged = try await scene.go(["max_age": "100"], in: Browser(scene.server))
             #expect(aged["prompt"] == nil && aged["max_age"] == "100")
         }
         try await Self.with(#","browser_session":"client""#) { scene in
@@ -291,7 +291,7 @@ import Testing
                 #expect(await scene.browser.get("/login/provider?name=\(name)&r=\(page.request)").status == 400)
             }
             // A link of another browser leads to the page, which binds it.
-            let other = Browser(scene.stage)
+            let other = Browser(scene.server)
             let answer = await other.get(try #require(page.providerPath))
             #expect(answer.field("Location")?.hasPrefix(EndpointsFixture.issuer + "/login?r=") == true)
         }

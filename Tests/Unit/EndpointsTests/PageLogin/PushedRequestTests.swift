@@ -9,7 +9,7 @@ import Testing
     private func push(
         _ login: PageLoginFixture, _ changes: [String: String?] = [:], basic: String? = nil, fields: Fields = Fields()
     ) async -> Answer {
-        await login.stage.form(
+        await login.server.form(
             "/oauth/par", Browser.encoded(PageLoginFixture.parameters(changes)), basic: basic, fields: fields)
     }
 
@@ -26,7 +26,7 @@ import Testing
             #expect(answer.integer("expires_in") == 90)
             #expect(answer.string("request_uri")?.hasPrefix("urn:ietf:params:oauth:request_uri:") == true)
             #expect(login.writes == before)
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let url = try start(answer)
             // Parameters beside it mean nothing.
             let location = try #require(
@@ -45,7 +45,7 @@ import Testing
     @Test("a form that a browser sends twice gets one code; a used one, another form and another user get none")
     func aFormSentTwice() async throws {
         try await PageLoginFixture.with(#","browser_session":"client""#) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let url = try start(await push(login))
             let location = try #require(await browser.get(url).field("Location"))
             let (page, other) = (try Page(await browser.get(location)), try Page(await browser.get(location)))
@@ -64,7 +64,7 @@ import Testing
     @Test("a form of any other request that is sent again gets the same code, until the app has used it")
     func anyFormSentTwice() async throws {
         try await PageLoginFixture.with(#","browser_session":"client""#) { login in
-            let browser = Browser(login.stage)
+            let browser = Browser(login.server)
             let page = try await login.page(browser)
             let first = try #require(try Redirect(await login.submit(browser, page))["code"])
             let cookies = browser.cookies
@@ -86,15 +86,15 @@ import Testing
         try await PageLoginFixture.with { login in
             let url = try start(await push(login))
             // What the page carries is no name, or each page would be a new beginning.
-            let location = try #require(await Browser(login.stage).get(url).field("Location"))
+            let location = try #require(await Browser(login.server).get(url).field("Location"))
             let carried = try #require(location.split(separator: "/login?r=").last)
-            let again = await Browser(login.stage).get(
+            let again = await Browser(login.server).get(
                 "/oauth/authorize?client_id=shop&request_uri=urn:ietf:params:oauth:request_uri:\(carried)")
             #expect(again.status == 400 && again.field("Location") == nil)
-            login.stage.moveClock(to: 89)
-            #expect(await Browser(login.stage).get(url).field("Location")?.contains("/login?r=") == true)
-            login.stage.moveClock(to: 90)
-            let answer = try Redirect(await Browser(login.stage).get(url))
+            login.server.moveClock(to: 89)
+            #expect(await Browser(login.server).get(url).field("Location")?.contains("/login?r=") == true)
+            login.server.moveClock(to: 90)
+            let answer = try Redirect(await Browser(login.server).get(url))
             #expect(answer["error"] == "invalid_request_uri" && answer["state"] == "a b&c=d")
         }
     }
@@ -103,12 +103,12 @@ import Testing
         try await PageLoginFixture.with { login in
             let answer = await push(login)
             for client in ["mobile", "nobody", ""] {
-                let other = await Browser(login.stage).get(try start(answer, client: client))
+                let other = await Browser(login.server).get(try start(answer, client: client))
                 #expect(other.status == 400 && other.field("Location") == nil)
             }
             // A page's sealed request is no pushed one.
-            let page = try await login.page(Browser(login.stage))
-            let forged = await Browser(login.stage).get(
+            let page = try await login.page(Browser(login.server))
+            let forged = await Browser(login.server).get(
                 "/oauth/authorize?client_id=shop&request_uri=urn:ietf:params:oauth:request_uri:\(page.request)")
             #expect(forged.status == 400 && forged.field("Location") == nil)
         }
@@ -135,7 +135,7 @@ import Testing
     @Test func aConfidentialClientAuthenticates() async throws {
         try await PageLoginFixture.with { login in
             let secret = try #require(
-                try await login.stage.makeClient(
+                try await login.server.makeClient(
                     #"""
                     {"client_id":"web","token_endpoint_auth_method":"client_secret_basic","scope":"openid email read",
                      "grant_types":["authorization_code","refresh_token"],"redirect_uris":["com.example.app:/callback"]}
@@ -151,17 +151,18 @@ import Testing
         try await PageLoginFixture.with { login in
             let (device, thief) = (ProvingDevice(), ProvingDevice())
             let mixed = await push(
-                login, ["dpop_jkt": thief.thumbprint], fields: ["DPoP": device.proof(login.stage, .post, "/oauth/par")])
+                login, ["dpop_jkt": thief.thumbprint], fields: ["DPoP": device.proof(login.server, .post, "/oauth/par")]
+            )
             #expect(mixed.string("error") == "invalid_request")
-            let answer = await push(login, fields: ["DPoP": device.proof(login.stage, .post, "/oauth/par")])
-            let browser = Browser(login.stage)
+            let answer = await push(login, fields: ["DPoP": device.proof(login.server, .post, "/oauth/par")])
+            let browser = Browser(login.server)
             let page = try Page(await browser.get(try #require(await browser.get(try start(answer)).field("Location"))))
             let code = try #require(try Redirect(await login.submit(browser, page))["code"])
             let stolen = await login.exchange(
-                code, fields: ["DPoP": thief.proof(login.stage, .post, "/oauth/token")])
+                code, fields: ["DPoP": thief.proof(login.server, .post, "/oauth/token")])
             #expect(stolen.string("error") == "invalid_grant")
             let own = await login.exchange(
-                code, fields: ["DPoP": device.proof(login.stage, .post, "/oauth/token")])
+                code, fields: ["DPoP": device.proof(login.server, .post, "/oauth/token")])
             #expect(own.status == 200)
         }
     }

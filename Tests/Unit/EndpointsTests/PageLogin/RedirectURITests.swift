@@ -63,10 +63,10 @@ import Testing
     ])
     func theAdminIsRefused(_ uri: String) async throws {
         #expect(!RedirectURI.isValid(uri))
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             for member in ["redirect_uris", "post_logout_redirect_uris", "redirect_hops"] {
                 let escaped = uri.replacing("\\", with: "\\\\").replacing("\u{7}", with: "\\u0007")
-                let answer = await stage.admin(
+                let answer = await server.admin(
                     .patch, "/admin/v1/clients/mobile", #"{"\#(member)":["\#(escaped)"]}"#)
                 #expect(answer.status == 400 && answer.string("member") == member, "\(answer.text)")
             }
@@ -85,16 +85,16 @@ import Testing
         (#"{"grant_types":["authorization_code"],"redirect_uris":["https://a.example/"]}"#, "stay_logged_in"),
     ])
     func aRegistrationHasToBeSound(_ json: String, _ member: String) async throws {
-        try await EndpointsFixture.with { stage in
-            let answer = await stage.admin(.patch, "/admin/v1/clients/mobile", json)
+        try await EndpointsFixture.with { server in
+            let answer = await server.admin(.patch, "/admin/v1/clients/mobile", json)
             #expect(answer.status == 400, "\(answer.text)")
             #expect(answer.string("member") == member, "\(answer.text)")
         }
     }
 
     @Test func theRegistrationComesBack() async throws {
-        try await EndpointsFixture.with { stage in
-            let answer = await stage.admin(
+        try await EndpointsFixture.with { server in
+            let answer = await server.admin(
                 .patch, "/admin/v1/clients/mobile",
                 #"""
                 {"grant_types":["authorization_code","refresh_token"],"redirect_uris":["com.example.app:/cb","http://[::1]/cb"],
@@ -111,12 +111,12 @@ import Testing
             #expect(answer.string("backchannel_logout_uri") == "https://app.example/logout")
             #expect(answer.string("initiate_login_uri") == "https://app.example/login")
             // The client of browser sessions came with the first client that has them, and no app can log in with its id.
-            #expect(await stage.admin(.get, "/admin/v1/clients/browser").status == 200)
-            let attempt = await stage.call(
+            #expect(await server.admin(.get, "/admin/v1/clients/browser").status == 200)
+            let attempt = await server.call(
                 .post, "/v1/login",
                 #"{"username":"anna","password":"correct horse","client_id":"browser","device":{"id":"d"}}"#)
             #expect(attempt.string("code") == "unauthorized_client")
-            let cleared = await stage.admin(
+            let cleared = await server.admin(
                 .patch, "/admin/v1/clients/mobile", #"{"backchannel_logout_uri":null,"initiate_login_uri":null}"#)
             #expect(cleared.string("backchannel_logout_uri") == nil && cleared.string("initiate_login_uri") == nil)
         }
@@ -126,15 +126,15 @@ import Testing
     func hops() async throws {
         try await PageLoginFixture.with(#","redirect_hops":["https://two.example:8443/home","com.example.next:/x"]"#) {
             login in
-            let page = try await login.page(Browser(login.stage), ["redirect_uri": "https://app.example/cb?a=1"])
+            let page = try await login.page(Browser(login.server), ["redirect_uri": "https://app.example/cb?a=1"])
             let policy = try #require(page.answer.field("Content-Security-Policy"))
             let sources = "form-action 'self' https://app.example https://two.example:8443 com.example.next:;"
             #expect(policy.contains(sources), "\(policy)")
             for path in ["/login/password", "/account/nothing", "/nothing"] {
-                let shown = await login.stage.call(.get, path, fields: ["Accept": "text/html,*/*"])
+                let shown = await login.server.call(.get, path, fields: ["Accept": "text/html,*/*"])
                 #expect(shown.status == (path == "/login/password" ? 405 : 404))
                 #expect(shown.text.hasPrefix("<!doctype html>") && shown.text.contains("<main"), "\(shown.text)")
-                let other = await login.stage.call(.get, path)
+                let other = await login.server.call(.get, path)
                 #expect(other.field("Content-Type") == "application/problem+json")
             }
         }

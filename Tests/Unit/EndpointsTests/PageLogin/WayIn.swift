@@ -78,7 +78,7 @@ struct WaysIn {
     let phone: Tokens
     let authenticator: SoftAuthenticator
     let backend: String
-    var stage: EndpointsFixture { hosted.stage }
+    var server: EndpointsFixture { hosted.server }
 
     /// Gives `body` the server. Two providers are configured; both have a page.
     static func with(_ body: (WaysIn) async throws -> Void) async throws {
@@ -99,12 +99,12 @@ struct WaysIn {
                     logger: logger)
             }, passkeys: PasskeyPolicy(rpID: "example.org", origins: ["https://example.org"])
         ) { hosted in
-            try await DeviceLogin.makeClient(hosted.stage)
-            let backend = try await BackchannelLogin.makeClient(hosted.stage, "backend")
-            let phone = try await hosted.stage.logIn()
+            try await DeviceLogin.makeClient(hosted.server)
+            let backend = try await BackchannelLogin.makeClient(hosted.server, "backend")
+            let phone = try await hosted.server.logIn()
             let ways = WaysIn(
                 hosted: hosted, provider: providers[0], phone: phone,
-                authenticator: try await hosted.stage.passkey(of: phone), backend: backend)
+                authenticator: try await hosted.server.passkey(of: phone), backend: backend)
             try await ways.giveGrants()
             try await body(ways)
         }
@@ -130,7 +130,7 @@ struct WaysIn {
     }
 
     private func change(_ client: String, _ members: [String: JSONValue]) async throws {
-        let answer = await stage.admin(
+        let answer = await server.admin(
             .patch, "/admin/v1/clients/\(client)", JSONValue.object(members).compactText ?? "")
         try #require(answer.status == 200, "\(answer.text)")
     }
@@ -146,7 +146,7 @@ struct WaysIn {
             return await logIn(device, Self.password)
         case .passkeyInJSON:
             try await change(.before)
-            let credential = authenticator.assert(try await stage.challenge())
+            let credential = authenticator.assert(try await server.challenge())
             try await change(.meanwhile)
             return await logIn(device, #""passkey":\#(JSONValue.object(credential).compactText ?? "")"#)
         case .idTokenInJSON:
@@ -182,7 +182,7 @@ struct WaysIn {
         for moment in Moment.allCases { try await change(moment) }
     }
 
-    private var now: Int64 { stage.surroundings.now.load(ordering: .relaxed) }
+    private var now: Int64 { server.surroundings.now.load(ordering: .relaxed) }
 
     private func newToken() throws -> String {
         try provider.token(#"{"jti":"\#(ProvingDevice().thumbprint)"}"#, at: now)
@@ -191,12 +191,12 @@ struct WaysIn {
     private func idToken() throws -> String { #""provider":"acme","id_token":"\#(try newToken())""# }
 
     private func logIn(_ device: String, _ members: String) async -> Answer {
-        await stage.call(
+        await server.call(
             .post, "/v1/login", #"{"client_id":"shop","device":{"id":"\#(device)"},\#(members)}"#)
     }
 
     private func token(_ grant: Client.GrantType, _ device: String, _ form: String) async -> Answer {
-        await stage.form(
+        await server.form(
             "/oauth/token", "grant_type=\(grant.rawValue)&client_id=shop&device_id=\(device)&\(form)")
     }
 
@@ -213,14 +213,14 @@ struct WaysIn {
         case (.refreshed, let session?):
             return await token(.refreshToken, device, "refresh_token=\(session.refresh)")
         case (.resumed, let session?):
-            return await token(.jwtBearer, device, "assertion=\(key.assertion(stage, session))")
+            return await token(.jwtBearer, device, "assertion=\(key.assertion(server, session))")
         case (.passwordGrant, _): return await token(.password, device, "username=anna&password=correct+horse")
         case (.tokenExchange, _):
             let type = "urn:ietf:params:oauth:token-type:id_token"
             return await token(
                 .tokenExchange, device, "subject_token=\(try newToken())&subject_token_type=\(type)")
         default:
-            return await stage.admin(
+            return await server.admin(
                 .post, "/admin/v1/users/username:anna/sessions",
                 #"{"client_id":"shop","device":{"id":"\#(device)"}}"#)
         }
@@ -228,13 +228,13 @@ struct WaysIn {
 
     /// What the login page answers to its form, which a browser has made up if the page does not have it.
     private func answerOfPage(_ way: WayIn) async throws -> Answer {
-        let browser = Browser(stage)
+        let browser = Browser(server)
         let asked = await browser.get(PageLoginFixture.url())
         guard let location = asked.field("Location"), location.hasPrefix(EndpointsFixture.issuer + "/login?r=") else {
             return asked
         }
         _ = await browser.get(location)
-        let requests = stage.endpoints.context.requests
+        let requests = server.endpoints.context.requests
         let flow = try #require(browser.cookies["__Host-sojourn-flow"].flatMap { FlowSecret($0) })
         var carried = try #require(requests.open(String(location.drop { $0 != "=" }.dropFirst())))
         carried.browser = flow.browser
@@ -245,7 +245,7 @@ struct WaysIn {
         }
         switch way {
         case .pagePasskey:
-            let options = try stage.endpoints.services.passkeys.loginOptions(on: carried)
+            let options = try server.endpoints.services.passkeys.loginOptions(on: carried)
             let challenge = try #require(options["challenge"]?.string.flatMap { Base64URL.decode($0) })
             let credential = JSONValue.object(authenticator.assert(challenge)).compactText ?? ""
             return await send("/login/passkey", ["credential": credential])
@@ -274,28 +274,28 @@ struct WaysIn {
         try await change(.before)
         switch way {
         case .backchannel:
-            let opened = await BackchannelLogin.request(stage, backend)
+            let opened = await BackchannelLogin.request(server, backend)
             guard opened.status == 200 else { return opened }
-            let login = try BackchannelLogin(stage, backend, opened: opened)
+            let login = try BackchannelLogin(server, backend, opened: opened)
             try await login.approve(phone)
             try await change(.meanwhile)
             return await login.collect("&device_id=\(device)")
         case .app:
             func call(_ json: String) async -> Answer {
-                await stage.call(.post, "/v1/me/app-login", json, bearer: phone.access)
+                await server.call(.post, "/v1/me/app-login", json, bearer: phone.access)
             }
             let opened = await call(#"{"client_id":"tv"}"#)
             guard let id = opened.string("login", "login_id") else { return opened }
             let proved = await call(#"{"login_id":"\#(id)","password":"\#(EndpointsFixture.password)"}"#)
             let nonce = try #require(proved.string("web_nonce"), "\(proved.text)")
             try await change(.meanwhile)
-            return await stage.form(
+            return await server.form(
                 "/oauth/token",
                 "grant_type=\(DeviceLogin.grant)&client_id=tv&device_code=\(nonce)&device_id=\(device)")
         default:
-            let opened = await stage.form("/oauth/device_authorization", "client_id=tv&scope=read")
+            let opened = await server.form("/oauth/device_authorization", "client_id=tv&scope=read")
             guard opened.status == 200 else { return opened }
-            let login = try DeviceLogin(stage, opened: opened)
+            let login = try DeviceLogin(server, opened: opened)
             if way == .device { try await login.approve(phone) } else { try await type(login) }
             try await change(.meanwhile)
             return await login.collect("&device_id=\(device)")
@@ -304,7 +304,7 @@ struct WaysIn {
 
     /// Lets a device in by the code that it shows, in a browser.
     private func type(_ login: DeviceLogin) async throws {
-        let pages = AccountPages(stage)
+        let pages = AccountPages(server)
         _ = try await pages.open()
         let code: String = try #require(login.opened.string("user_code"))
         let typing = try await pages.open("/device?user_code=\(code)")
@@ -315,10 +315,10 @@ struct WaysIn {
 
     private func enrol(_ device: String, _ change: (Moment) async throws -> Void) async throws -> Answer {
         try await change(.before)
-        let made = await stage.admin(
+        let made = await server.admin(
             .post, "/admin/v1/invitations", #"{"client_id":"shop","username":"\#(device)"}"#)
         guard made.status == 201 else { return made }
-        let invited = try await InvitedPhone(stage, made, key: device)
+        let invited = try await InvitedPhone(server, made, key: device)
         #expect(await invited.act("confirm").status == 200)
         try await change(.meanwhile)
         return await invited.finish(#""password":"a brand new horse""#)

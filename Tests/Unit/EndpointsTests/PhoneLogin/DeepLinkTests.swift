@@ -9,9 +9,9 @@ struct DeepLinkTests {
     private static let back = "com.example.tv:/back"
 
     private static func with(_ body: (EndpointsFixture, Tokens) async throws -> Void) async throws {
-        try await EndpointsFixture.with { stage in
-            try await DeviceLogin.makeClient(stage, #","redirect_uris":["\#(back)","https://tv.example/back?a=1"]"#)
-            try await body(stage, try await stage.logIn())
+        try await EndpointsFixture.with { server in
+            try await DeviceLogin.makeClient(server, #","redirect_uris":["\#(back)","https://tv.example/back?a=1"]"#)
+            try await body(server, try await server.logIn())
         }
     }
 
@@ -33,8 +33,8 @@ struct DeepLinkTests {
 
     @Test("the phone hands a token to the return URI of the app, and with it alone the app is let in")
     func wholeLogin() async throws {
-        try await Self.with { stage, phone in
-            let login = try await DeviceLogin(stage, "&redirect_uri=\(Self.back)")
+        try await Self.with { server, phone in
+            let login = try await DeviceLogin(server, "&redirect_uri=\(Self.back)")
             let url = try await approve(login, phone)
             try #require(url.hasPrefix("\(Self.back)?login_id=\(login.id)&return_token="))
             // It never completes by polling, however often the device asks.
@@ -42,7 +42,7 @@ struct DeepLinkTests {
                 #expect(["authorization_pending", "slow_down"].contains(await login.collect().string("error") ?? ""))
             }
             let token = try token(url)
-            let other = try await DeviceLogin(stage, "&redirect_uri=\(Self.back)")
+            let other = try await DeviceLogin(server, "&redirect_uri=\(Self.back)")
             let others = try self.token(try await approve(other, phone))
             for wrong in ["x", String(token.reversed()), others] {
                 let answer = await login.collect("&device_id=tv-1&return_token=\(wrong)")
@@ -54,19 +54,19 @@ struct DeepLinkTests {
             #expect(await login.collect("&device_id=tv-1&return_token=\(token)", key: "k").status == 200)
             let again = await login.collect("&device_id=tv-1&return_token=\(token)")
             #expect(again.string("error") == "invalid_grant", "\(again.text)")
-            let seen = await stage.call(.get, "/v1/me/logins/\(login.id)", bearer: phone.access)
+            let seen = await server.call(.get, "/v1/me/logins/\(login.id)", bearer: phone.access)
             #expect(seen.string("history") == "LOGGED_IN" && seen.string("return_url") == nil, "\(seen.text)")
         }
     }
 
     @Test("a URI with a query keeps it, and one that is not registered is refused")
     func returnURIs() async throws {
-        try await Self.with { stage, phone in
-            let login = try await DeviceLogin(stage, "&redirect_uri=https%3A%2F%2Ftv.example%2Fback%3Fa%3D1")
+        try await Self.with { server, phone in
+            let login = try await DeviceLogin(server, "&redirect_uri=https%3A%2F%2Ftv.example%2Fback%3Fa%3D1")
             let url = try await approve(login, phone)
             #expect(url.hasPrefix("https://tv.example/back?a=1&login_id=\(login.id)&return_token="), "\(url)")
             for uri in ["https%3A%2F%2Fevil.example%2F", "com.example.tv%3A%2Fback2", ""] {
-                let answer = await stage.form("/oauth/device_authorization", "client_id=tv&redirect_uri=\(uri)")
+                let answer = await server.form("/oauth/device_authorization", "client_id=tv&redirect_uri=\(uri)")
                 let isAbsent = uri.isEmpty && answer.status == 200 && answer.string("link") == nil
                 #expect(isAbsent || answer.string("error") == "invalid_request", "\(uri): \(answer.text)")
             }
@@ -75,10 +75,10 @@ struct DeepLinkTests {
 
     @Test("a picture needs no token, also where there is a link, and a token does not stand in for the approval")
     func picture() async throws {
-        try await Self.with { stage, phone in
-            let login = try await DeviceLogin(stage, "&redirect_uri=\(Self.back)")
+        try await Self.with { server, phone in
+            let login = try await DeviceLogin(server, "&redirect_uri=\(Self.back)")
             try await login.approve(phone)
-            let seen = await stage.call(.get, "/v1/me/logins/\(login.id)", bearer: phone.access)
+            let seen = await server.call(.get, "/v1/me/logins/\(login.id)", bearer: phone.access)
             #expect(seen.string("return_url") == nil)
             #expect(await login.collect().status == 200)
         }
@@ -86,12 +86,12 @@ struct DeepLinkTests {
 
     @Test("a link that was sent to another person lets neither browser in")
     func sentLink() async throws {
-        try await Self.with { stage, victim in
-            let login = try await DeviceLogin(stage, "&redirect_uri=\(Self.back)")
+        try await Self.with { server, victim in
+            let login = try await DeviceLogin(server, "&redirect_uri=\(Self.back)")
             _ = try await approve(login, victim)
             // The thief asks until the time is over, and the victim's app gets a token for a login that it has not begun.
             #expect(await login.collect().string("error") == "authorization_pending")
-            stage.moveClock(to: 61)
+            server.moveClock(to: 61)
             #expect(await login.collect().string("error") == "expired_token")
             #expect(await login.row().string("cause") == "not_collected")
         }

@@ -9,13 +9,13 @@ import Testing
 struct DeviceLogin: Sendable {
     static let grant = "urn:ietf:params:oauth:grant-type:device_code"
 
-    let stage: EndpointsFixture
+    let server: EndpointsFixture
     let id: String
     let secret: String
     let opened: Answer
 
-    static func makeClient(_ stage: EndpointsFixture, _ more: String = "") async throws {
-        _ = try await stage.makeClient(
+    static func makeClient(_ server: EndpointsFixture, _ more: String = "") async throws {
+        _ = try await server.makeClient(
             #"""
             {"client_id":"tv","client_name":"TV","grant_types":["\#(grant)","refresh_token"],
              "scope":"read write account","minimum_bond":"none"\#(more)}
@@ -24,18 +24,18 @@ struct DeviceLogin: Sendable {
 
     /// Opens the login.
     init(
-        _ stage: EndpointsFixture, _ more: String = "", scope: String = "read", fields: Fields = Fields(),
+        _ server: EndpointsFixture, _ more: String = "", scope: String = "read", fields: Fields = Fields(),
         from address: String = "192.0.2.1"
     ) async throws {
         try self.init(
-            stage,
-            opened: await stage.form(
+            server,
+            opened: await server.form(
                 "/oauth/device_authorization", "client_id=tv&scope=\(scope)" + more, fields: fields, address: address))
     }
 
     /// A login that is open.
-    init(_ stage: EndpointsFixture, opened: Answer) throws {
-        (self.stage, self.opened) = (stage, opened)
+    init(_ server: EndpointsFixture, opened: Answer) throws {
+        (self.server, self.opened) = (server, opened)
         #expect(opened.status == 200, "\(opened.text)")
         id = try #require(opened.string("login_id"))
         secret = try #require(opened.string("device_code"))
@@ -45,15 +45,15 @@ struct DeviceLogin: Sendable {
     static func with(
         _ body: (EndpointsFixture, Tokens) async throws -> Void
     ) async throws {
-        try await EndpointsFixture.with { stage in
-            try await makeClient(stage)
-            try await body(stage, try await stage.logIn())
+        try await EndpointsFixture.with { server in
+            try await makeClient(server)
+            try await body(server, try await server.logIn())
         }
     }
 
     /// What the device sees.
     func look(_ query: String = "") async -> Answer {
-        await stage.call(.get, "/v1/logins/\(id)\(query)", bearer: secret)
+        await server.call(.get, "/v1/logins/\(id)\(query)", bearer: secret)
     }
 
     /// The phone scans the picture.
@@ -64,7 +64,7 @@ struct DeviceLogin: Sendable {
         if let key { fields.append("Idempotency-Key", key) }
         let shown: String?
         if let code { shown = code } else { shown = await look().string("qr") }
-        return await stage.call(
+        return await server.call(
             .post, "/v1/me/logins", #"{"code":"\#(shown ?? "")","source":"\#(source)"\#(more)}"#, bearer: phone.access,
             fields: fields)
     }
@@ -73,7 +73,7 @@ struct DeviceLogin: Sendable {
     func act(_ act: String, _ json: String? = nil, _ phone: Tokens, key: String? = nil) async -> Answer {
         var fields = Fields()
         if let key { fields.append("Idempotency-Key", key) }
-        return await stage.call(.post, "/v1/me/logins/\(id)/\(act)", json, bearer: phone.access, fields: fields)
+        return await server.call(.post, "/v1/me/logins/\(id)/\(act)", json, bearer: phone.access, fields: fields)
     }
 
     func number() async throws -> Int64 { try #require(await look().integer("number")) }
@@ -96,15 +96,16 @@ struct DeviceLogin: Sendable {
     ) async -> Answer {
         var fields = fields
         if let key { fields.append("Idempotency-Key", key) }
-        return await stage.form(
+        return await server.form(
             "/oauth/token", "grant_type=\(Self.grant)&client_id=tv&device_code=\(secret)\(more)", fields: fields)
     }
 
     /// A whole login: the tokens of the device.
     static func complete(
-        _ stage: EndpointsFixture, _ phone: Tokens, _ more: String = "", device: String = "tv-1", scope: String = "read"
+        _ server: EndpointsFixture, _ phone: Tokens, _ more: String = "", device: String = "tv-1",
+        scope: String = "read"
     ) async throws -> (login: DeviceLogin, tokens: Tokens) {
-        let login = try await DeviceLogin(stage, more, scope: scope)
+        let login = try await DeviceLogin(server, more, scope: scope)
         try await login.approve(phone)
         let answer = await login.collect("&device_id=\(device)")
         #expect(answer.status == 200, "\(answer.text)")
@@ -112,5 +113,5 @@ struct DeviceLogin: Sendable {
     }
 
     /// What an admin sees.
-    func row() async -> Answer { await stage.admin(.get, "/admin/v1/logins/\(id)") }
+    func row() async -> Answer { await server.admin(.get, "/admin/v1/logins/\(id)") }
 }

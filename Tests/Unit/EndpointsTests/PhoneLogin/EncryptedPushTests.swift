@@ -23,8 +23,8 @@ struct PushKey: Sendable {
     }
 
     /// Registers the key for the session of an app.
-    func register(_ stage: EndpointsFixture, _ tokens: Tokens) async -> Answer {
-        await stage.call(
+    func register(_ server: EndpointsFixture, _ tokens: Tokens) async -> Answer {
+        await server.call(
             .put, "/v1/me/encryption-key", #"{"encryption_key":\#(jwk())}"#, bearer: tokens.access)
     }
 
@@ -48,59 +48,59 @@ struct PushKey: Sendable {
 struct EncryptedPushTests {
     /// Pushes a login to a user, and returns it with its messages.
     private static func push(
-        _ stage: EndpointsFixture, to phone: Tokens, kind: PhoneLogin.Kind = .backchannel
+        _ server: EndpointsFixture, to phone: Tokens, kind: PhoneLogin.Kind = .backchannel
     ) async throws -> (login: PhoneLogin, event: AuditEvent) {
-        let now = stage.context.clock.now
+        let now = server.context.clock.now
         var request = PhoneLogin.Request()
-        request.handle = stage.context.random.bytes(PhoneLoginCode.handleCount)
-        request.epoch = try await stage.store.settings().epoch
+        request.handle = server.context.random.bytes(PhoneLoginCode.handleCount)
+        request.epoch = try await server.store.settings().epoch
         let login = PhoneLogin(
             id: Identifier(random: .system), kind: kind, clientID: "tv", request: request, startedAt: now,
             inputUntil: now + .seconds(180))
         let session = try #require(Identifier<Session>(phone.sessionID))
-        let userID = try #require(try await stage.store.session(session)).session.userID
+        let userID = try #require(try await server.store.session(session)).session.userID
         let event = AuditEvent(
             .loginRequested, at: now, by: .system, userID: userID, sessionID: login.id, clientID: "tv")
-        try await stage.store.requestLogin(login, [event])
+        try await server.store.requestLogin(login, [event])
         return (login, event)
     }
 
-    private static func messages(_ stage: EndpointsFixture, _ event: AuditEvent) async throws -> [PushMessage] {
-        try await PushMessages(stage.context).messages(about: event)
+    private static func messages(_ server: EndpointsFixture, _ event: AuditEvent) async throws -> [PushMessage] {
+        try await PushMessages(server.context).messages(about: event)
     }
 
     @Test("a device registers its key, and replaces and removes it; the same key again writes nothing")
     func registration() async throws {
-        try await DeviceLogin.with { stage, phone in
+        try await DeviceLogin.with { server, phone in
             let (one, two) = (PushKey(), PushKey())
-            let answer = await one.register(stage, phone)
+            let answer = await one.register(server, phone)
             #expect(answer.status == 200 && answer.string("kid") == one.thumbprint, "\(answer.text)")
-            let written = stage.surroundings.writes.load(ordering: .relaxed)
-            #expect(await one.register(stage, phone).status == 200)
-            #expect(stage.surroundings.writes.load(ordering: .relaxed) == written)
-            let (_, event) = try await Self.push(stage, to: phone)
-            #expect(await two.register(stage, phone).string("kid") == two.thumbprint)
-            let message = try #require(try await Self.messages(stage, event).first)
+            let written = server.surroundings.writes.load(ordering: .relaxed)
+            #expect(await one.register(server, phone).status == 200)
+            #expect(server.surroundings.writes.load(ordering: .relaxed) == written)
+            let (_, event) = try await Self.push(server, to: phone)
+            #expect(await two.register(server, phone).string("kid") == two.thumbprint)
+            let message = try #require(try await Self.messages(server, event).first)
             #expect(try two.open(message.text) != nil)
             #expect(try one.open(message.text) == nil)
-            let removed = await stage.call(.delete, "/v1/me/encryption-key", bearer: phone.access)
+            let removed = await server.call(.delete, "/v1/me/encryption-key", bearer: phone.access)
             #expect(removed.status == 204)
-            #expect(try await Self.messages(stage, event).isEmpty)
+            #expect(try await Self.messages(server, event).isEmpty)
         }
     }
 
     @Test("a refresh keeps the key, and a new login of the device begins without one")
     func lifetime() async throws {
-        try await DeviceLogin.with { stage, phone in
+        try await DeviceLogin.with { server, phone in
             let key = PushKey()
-            #expect(await key.register(stage, phone).status == 200)
-            let refreshed = try Tokens(await stage.refresh(phone.refresh))
-            let (_, event) = try await Self.push(stage, to: refreshed)
-            #expect(try await Self.messages(stage, event).map(\.sessionID.description) == [phone.sessionID])
-            let next = try await stage.logIn()
-            #expect(try await Self.messages(stage, event).isEmpty)
-            #expect(await key.register(stage, next).status == 200)
-            #expect(try await Self.messages(stage, event).map(\.sessionID.description) == [next.sessionID])
+            #expect(await key.register(server, phone).status == 200)
+            let refreshed = try Tokens(await server.refresh(phone.refresh))
+            let (_, event) = try await Self.push(server, to: refreshed)
+            #expect(try await Self.messages(server, event).map(\.sessionID.description) == [phone.sessionID])
+            let next = try await server.logIn()
+            #expect(try await Self.messages(server, event).isEmpty)
+            #expect(await key.register(server, next).status == 200)
+            #expect(try await Self.messages(server, event).map(\.sessionID.description) == [next.sessionID])
         }
     }
 
@@ -117,22 +117,22 @@ struct EncryptedPushTests {
 
     @Test("a malformed encryption key is refused, and changes nothing", arguments: wrongKeys)
     func wrongKey(json: String) async throws {
-        try await DeviceLogin.with { stage, phone in
+        try await DeviceLogin.with { server, phone in
             let key = PushKey()
-            #expect(await key.register(stage, phone).status == 200)
-            let answer = await stage.call(.put, "/v1/me/encryption-key", json, bearer: phone.access)
+            #expect(await key.register(server, phone).status == 200)
+            let answer = await server.call(.put, "/v1/me/encryption-key", json, bearer: phone.access)
             #expect(answer.status == 400 && answer.string("code") == "invalid_request", "\(answer.text)")
-            let (_, event) = try await Self.push(stage, to: phone)
-            let message = try #require(try await Self.messages(stage, event).first)
+            let (_, event) = try await Self.push(server, to: phone)
+            let message = try #require(try await Self.messages(server, event).first)
             #expect(try key.open(message.text) != nil)
         }
     }
 
     @Test("a key that signs for the session is refused")
     func signingKey() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .no)
-            let answer = await stage.call(
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .no)
+            let answer = await server.call(
                 .put, "/v1/me/encryption-key", #"{"encryption_key":\#(phone.device.jwk)}"#,
                 bearer: phone.tokens.access)
             #expect(answer.status == 400 && answer.text.contains("another key"), "\(answer.text)")
@@ -141,12 +141,12 @@ struct EncryptedPushTests {
 
     @Test("the message names kind, server, session, login and times, and its code lets the phone claim the login")
     func content() async throws {
-        try await DeviceLogin.with { stage, phone in
+        try await DeviceLogin.with { server, phone in
             let key = PushKey()
-            #expect(await key.register(stage, phone).status == 200)
-            let (login, event) = try await Self.push(stage, to: phone)
-            stage.moveClock(to: 60)
-            let message = try #require(try await Self.messages(stage, event).first)
+            #expect(await key.register(server, phone).status == 200)
+            let (login, event) = try await Self.push(server, to: phone)
+            server.moveClock(to: 60)
+            let message = try #require(try await Self.messages(server, event).first)
             #expect(message.clientID == Client.mobileID && message.deviceID == "phone-1")
             let content = try #require(try key.open(message.text))
             #expect(content["type"]?.string == "login" && content["iss"]?.string == EndpointsFixture.issuer)
@@ -156,22 +156,22 @@ struct EncryptedPushTests {
             #expect(content["exp"] == .integer(EndpointsFixture.start + 180))
             let code = try #require(content["login"]?.string)
             #expect(!message.text.contains(code))
-            let claimed = await stage.call(
+            let claimed = await server.call(
                 .post, "/v1/me/logins", #"{"code":"\#(code)","source":"push"}"#, bearer: phone.access)
             #expect(claimed.status == 200 && claimed.string("login_id") == login.id.description, "\(claimed.text)")
-            #expect(try await Self.messages(stage, event).isEmpty, "the login was claimed")
+            #expect(try await Self.messages(server, event).isEmpty, "the login was claimed")
         }
     }
 
     @Test("a message and all around it fits into 4 KiB, however long the names are")
     func size() async throws {
-        try await DeviceLogin.with { stage, _ in
+        try await DeviceLogin.with { server, _ in
             let device = String(repeating: "d", count: Device.idLengthMax)
-            let phone = try await stage.logIn(device: device)
+            let phone = try await server.logIn(device: device)
             let key = PushKey()
-            #expect(await key.register(stage, phone).status == 200)
-            let (_, event) = try await Self.push(stage, to: phone)
-            let message = try #require(try await Self.messages(stage, event).first)
+            #expect(await key.register(server, phone).status == 200)
+            let (_, event) = try await Self.push(server, to: phone)
+            let message = try #require(try await Self.messages(server, event).first)
             #expect((400...1024).contains(message.text.utf8.count), "\(message.text.utf8.count)")
             #expect(PushMessage.lengthMax <= 4096 - 1024)
         }
@@ -179,16 +179,16 @@ struct EncryptedPushTests {
 
     @Test("each device with a key gets a message of its own, up to twenty of them")
     func manyDevices() async throws {
-        try await DeviceLogin.with { stage, phone in
+        try await DeviceLogin.with { server, phone in
             let key = PushKey()
-            #expect(await key.register(stage, phone).status == 200)
-            _ = try await stage.logIn(device: "without")
+            #expect(await key.register(server, phone).status == 200)
+            _ = try await server.logIn(device: "without")
             for number in 2...22 {
-                let next = try await stage.logIn(device: "phone-\(number)")
-                #expect(await PushKey().register(stage, next).status == 200)
+                let next = try await server.logIn(device: "phone-\(number)")
+                #expect(await PushKey().register(server, next).status == 200)
             }
-            let (_, event) = try await Self.push(stage, to: phone)
-            let messages = try await Self.messages(stage, event)
+            let (_, event) = try await Self.push(server, to: phone)
+            let messages = try await Self.messages(server, event)
             #expect(messages.count == PushMessages.devicesMax && Set(messages.map(\.text)).count == messages.count)
             #expect(!messages.contains { $0.deviceID == "without" })
         }
@@ -201,50 +201,50 @@ struct EncryptedPushTests {
 
     @Test("there is no message to a phone that could not act on it", arguments: Silence.allCases)
     func silence(cause: Silence) async throws {
-        try await DeviceLogin.with { stage, phone in
+        try await DeviceLogin.with { server, phone in
             var phone = phone
             if cause == .probation {
-                phone = try await DeviceLogin.complete(stage, phone).tokens
-                let barred = await PushKey().register(stage, phone)
+                phone = try await DeviceLogin.complete(server, phone).tokens
+                let barred = await PushKey().register(server, phone)
                 #expect(barred.status == 403 && barred.string("code") == "barred")
                 let id = try #require(Identifier<Session>(phone.sessionID))
                 let key = EncryptionKey(PushKey().key.publicKey)?.text
-                _ = try await stage.store.updateSession(id) { $0.session.encryptionKey = key }
+                _ = try await server.store.updateSession(id) { $0.session.encryptionKey = key }
             } else {
-                #expect(await PushKey().register(stage, phone).status == 200)
+                #expect(await PushKey().register(server, phone).status == 200)
             }
             let kind: PhoneLogin.Kind = cause == .enrolment ? .enrolment : .backchannel
-            var (_, event) = try await Self.push(stage, to: phone, kind: kind)
+            var (_, event) = try await Self.push(server, to: phone, kind: kind)
             switch cause {
-            case .expired: stage.moveClock(to: 180)
-            case .ended: #expect(await stage.call(.post, "/v1/logout", bearer: phone.access).status == 204)
+            case .expired: server.moveClock(to: 180)
+            case .ended: #expect(await server.call(.post, "/v1/logout", bearer: phone.access).status == 204)
             case .disabled:
-                let answer = await stage.call(
+                let answer = await server.call(
                     .put, "/v1/me/login-settings", #"{"logins_disabled":true}"#, bearer: phone.access)
                 #expect(answer.status == 200)
             case .otherUser: event.userID = Identifier(random: .system)
             case .otherEvent: event.kind = .loginClaimed
             case .probation, .enrolment: break
             }
-            #expect(try await Self.messages(stage, event).isEmpty)
+            #expect(try await Self.messages(server, event).isEmpty)
         }
     }
 
     @Test("a server for tests gives the message of a login that waits")
     func testLogin() async throws {
-        try await EndpointsFixture.with(testClock: TestClock()) { stage in
-            let phone = try await stage.logIn()
+        try await EndpointsFixture.with(testClock: TestClock()) { server in
+            let phone = try await server.logIn()
             let body = #"{"state":"STARTING","phone_session_id":"\#(phone.sessionID)"}"#
-            let without = await stage.admin(.post, "/admin/v1/test/logins", body)
+            let without = await server.admin(.post, "/admin/v1/test/logins", body)
             #expect(without.status == 201 && without.string("push_message") == nil, "\(without.text)")
             let key = PushKey()
-            #expect(await key.register(stage, phone).status == 200)
-            let made = await stage.admin(.post, "/admin/v1/test/logins", body)
+            #expect(await key.register(server, phone).status == 200)
+            let made = await server.admin(.post, "/admin/v1/test/logins", body)
             let text = try #require(made.string("push_message"))
             let content = try #require(try key.open(text))
             #expect(content["login_id"]?.string == made.string("login", "login_id"))
             #expect(content["login"]?.string == made.string("push"))
-            let events = await stage.admin(.get, "/admin/v1/events?limit=200").items
+            let events = await server.admin(.get, "/admin/v1/events?limit=200").items
             let pushed = events.filter { $0.string("event") == "login_requested" }
             #expect(pushed.compactMap { $0.string("session_id") }.contains(made.string("login", "login_id") ?? ""))
         }

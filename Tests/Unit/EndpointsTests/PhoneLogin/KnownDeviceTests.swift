@@ -12,10 +12,10 @@ struct KnownDeviceTests {
 
     /// A login that the device with that key asks for.
     private func open(
-        _ stage: EndpointsFixture, _ device: ProvingDevice?, _ more: String = KnownDeviceTests.isFree
+        _ server: EndpointsFixture, _ device: ProvingDevice?, _ more: String = KnownDeviceTests.isFree
     ) async throws -> DeviceLogin {
-        let fields: Fields = device.map { ["DPoP": $0.proof(stage, .post, Self.path)] } ?? [:]
-        return try await DeviceLogin(stage, more, fields: fields)
+        let fields: Fields = device.map { ["DPoP": $0.proof(server, .post, Self.path)] } ?? [:]
+        return try await DeviceLogin(server, more, fields: fields)
     }
 
     /// Lets the device in. The phone is asked for a second factor, or is not.
@@ -34,66 +34,66 @@ struct KnownDeviceTests {
             answer = await login.act("second-factor", #"{"password":"\#(password)"}"#, phone)
         }
         #expect(answer.string("state") == "ACTIVE", "\(answer.text)", sourceLocation: sourceLocation)
-        let fields: Fields = device.map { ["DPoP": $0.proof(login.stage, .post, "/oauth/token")] } ?? [:]
+        let fields: Fields = device.map { ["DPoP": $0.proof(login.server, .post, "/oauth/token")] } ?? [:]
         let tokens = await login.collect(fields: fields)
         #expect(tokens.status == 200, "\(tokens.text)", sourceLocation: sourceLocation)
         return try Tokens(tokens)
     }
 
-    private func logOut(_ stage: EndpointsFixture, _ tokens: Tokens, by device: ProvingDevice) async {
-        let answer = await stage.call(
+    private func logOut(_ server: EndpointsFixture, _ tokens: Tokens, by device: ProvingDevice) async {
+        let answer = await server.call(
             .post, "/v1/logout", #"{"refresh_token":"\#(tokens.refresh)"}"#,
-            fields: ["DPoP": device.proof(stage, .post, "/v1/logout")])
+            fields: ["DPoP": device.proof(server, .post, "/v1/logout")])
         #expect(answer.status == 204, "\(answer.text)")
     }
 
     @Test("a device is known by the key of a session that the user's phone has let in, and by nothing else")
     func device() async throws {
-        try await DeviceLogin.with { stage, phone in
+        try await DeviceLogin.with { server, phone in
             let tv = ProvingDevice()
-            try await letIn(open(stage, tv), phone, by: tv, isAsked: true)
-            try await letIn(open(stage, tv), phone, by: tv, isAsked: false)
+            try await letIn(open(server, tv), phone, by: tv, isAsked: true)
+            try await letIn(open(server, tv), phone, by: tv, isAsked: false)
             // The name of the device proves nothing, nor does another key.
-            try await letIn(open(stage, nil, Self.isFree + "&device_id=tv-1"), phone, by: nil, isAsked: true)
+            try await letIn(open(server, nil, Self.isFree + "&device_id=tv-1"), phone, by: nil, isAsked: true)
             let other = ProvingDevice()
-            try await letIn(open(stage, other), phone, by: other, isAsked: true)
+            try await letIn(open(server, other), phone, by: other, isAsked: true)
             // Another user's phone has not let it in.
-            _ = await stage.admin(
+            _ = await server.admin(
                 .post, "/admin/v1/users", #"{"username":"berta","password":"\#(EndpointsFixture.password)"}"#)
-            let answer = await stage.call(
+            let answer = await server.call(
                 .post, "/v1/login",
                 #"{"username":"berta","password":"\#(EndpointsFixture.password)","client_id":"mobile","device":{"id":"b"}}"#
             )
-            try await letIn(open(stage, tv), try Tokens(answer), by: tv, isAsked: true)
+            try await letIn(open(server, tv), try Tokens(answer), by: tv, isAsked: true)
         }
     }
 
     @Test("the key that a device has proved is the one that comes for the session")
     func keyOfTheRequest() async throws {
-        try await DeviceLogin.with { stage, phone in
+        try await DeviceLogin.with { server, phone in
             let (tv, thief) = (ProvingDevice(), ProvingDevice())
-            try await letIn(open(stage, tv), phone, by: tv, isAsked: true)
-            let login = try await open(stage, tv)
+            try await letIn(open(server, tv), phone, by: tv, isAsked: true)
+            let login = try await open(server, tv)
             _ = await login.scan(phone)
             _ = await login.act("confirm", #"{"number":\#(try await login.number())}"#, phone)
-            let stolen: Fields = ["DPoP": thief.proof(stage, .post, "/oauth/token")]
+            let stolen: Fields = ["DPoP": thief.proof(server, .post, "/oauth/token")]
             for fields in [Fields(), stolen] {
                 #expect(await login.collect(fields: fields).string("error") == "invalid_grant")
             }
-            let own: Fields = ["DPoP": tv.proof(stage, .post, "/oauth/token")]
+            let own: Fields = ["DPoP": tv.proof(server, .post, "/oauth/token")]
             #expect(await login.collect(fields: own).status == 200)
         }
     }
 
     @Test("a proof that is not good is refused, and opens no login")
     func badProof() async throws {
-        try await DeviceLogin.with { stage, _ in
+        try await DeviceLogin.with { server, _ in
             let tv = ProvingDevice()
-            let proof = tv.proof(stage, .post, Self.path)
+            let proof = tv.proof(server, .post, Self.path)
             for (value, status) in [
-                ("x", 400), (tv.proof(stage, .post, "/oauth/token"), 400), (proof, 200), (proof, 400),
+                ("x", 400), (tv.proof(server, .post, "/oauth/token"), 400), (proof, 200), (proof, 400),
             ] {
-                let answer = await stage.form(Self.path, "client_id=tv&scope=read", fields: ["DPoP": value])
+                let answer = await server.form(Self.path, "client_id=tv&scope=read", fields: ["DPoP": value])
                 #expect(answer.status == status, "\(answer.text)")
                 if status == 400 { #expect(answer.string("error") == "invalid_dpop_proof", "\(answer.text)") }
             }
@@ -102,21 +102,21 @@ struct KnownDeviceTests {
 
     @Test("without a rule of its client the time since the last second factor decides, in every mode of the phone")
     func lastFactor() async throws {
-        try await DeviceLogin.with { stage, phone in
+        try await DeviceLogin.with { server, phone in
             let tv = ProvingDevice()
             func letIn(_ more: String = "", isAsked: Bool) async throws {
-                try await self.letIn(open(stage, tv, more), phone, by: tv, isAsked: isAsked)
+                try await self.letIn(open(server, tv, more), phone, by: tv, isAsked: isAsked)
             }
             try await letIn(isAsked: true)
             // The server asks never, until an admin says how often.
-            stage.moveClock(to: 1000)
+            server.moveClock(to: 1000)
             try await letIn(isAsked: false)
-            _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"user_presence_max_age":600}"#)
+            _ = await server.admin(.patch, "/admin/v1/clients/mobile", #"{"user_presence_max_age":600}"#)
             try await letIn(Self.isFree, isAsked: false)
             try await letIn(isAsked: true)
-            stage.moveClock(to: 1599)
+            server.moveClock(to: 1599)
             try await letIn(isAsked: false)
-            stage.moveClock(to: 1600)
+            server.moveClock(to: 1600)
             try await letIn(isAsked: true)
             try await letIn(isAsked: false)
             try await letIn("&second_factor=required", isAsked: true)
@@ -125,24 +125,24 @@ struct KnownDeviceTests {
 
     @Test("an end that says that the device may be another person's makes it unknown", arguments: ["session", "none"])
     func ends(bond: String) async throws {
-        try await DeviceLogin.with { stage, phone in
+        try await DeviceLogin.with { server, phone in
             for report in [#"{"not_me":true}"#, nil] where bond == "session" || report != nil {
                 let tv = ProvingDevice()
-                let login = try await open(stage, tv, Self.isFree + "&bond=\(bond)")
+                let login = try await open(server, tv, Self.isFree + "&bond=\(bond)")
                 try await letIn(login, phone, by: tv, isAsked: true)
                 let stopped = await login.act("stop", report, phone)
                 #expect(stopped.status == 200, "\(stopped.text)")
-                try await letIn(open(stage, tv), phone, by: tv, isAsked: true)
+                try await letIn(open(server, tv), phone, by: tv, isAsked: true)
             }
         }
     }
 
     @Test("a device that logs itself out stays known")
     func logout() async throws {
-        try await DeviceLogin.with { stage, phone in
+        try await DeviceLogin.with { server, phone in
             let tv = ProvingDevice()
-            await logOut(stage, try await letIn(open(stage, tv), phone, by: tv, isAsked: true), by: tv)
-            try await letIn(open(stage, tv), phone, by: tv, isAsked: false)
+            await logOut(server, try await letIn(open(server, tv), phone, by: tv, isAsked: true), by: tv)
+            try await letIn(open(server, tv), phone, by: tv, isAsked: false)
         }
     }
 
@@ -158,25 +158,25 @@ struct KnownDeviceTests {
             }
         }
 
-        func happen(_ stage: EndpointsFixture, _ phone: Tokens) async throws {
+        func happen(_ server: EndpointsFixture, _ phone: Tokens) async throws {
             let user = "/admin/v1/users/\(phone.userID)"
             let new = #""new_password":"\#(password)""#
             let answer: Answer
             switch self {
             case .passwordChange:
-                answer = await stage.call(
+                answer = await server.call(
                     .put, "/v1/me/password", #"{"old_password":"\#(EndpointsFixture.password)",\#(new)}"#,
                     bearer: phone.access)
-            case .passwordByAdmin: answer = await stage.admin(.put, user + "/password", "{\(new)}")
+            case .passwordByAdmin: answer = await server.admin(.put, user + "/password", "{\(new)}")
             case .passwordReset:
-                let token = try #require(await stage.admin(.post, user + "/password-reset").string("reset_token"))
-                stage.surroundings.secrets.withLock { _ = $0.insert(token) }
-                answer = await stage.call(.post, "/v1/password-reset", #"{"reset_token":"\#(token)",\#(new)}"#)
-            case .endOfDevices: answer = await stage.call(.delete, "/v1/me/devices", bearer: phone.access)
-            case .revocation: answer = await stage.admin(.post, user + "/revoke")
+                let token = try #require(await server.admin(.post, user + "/password-reset").string("reset_token"))
+                server.surroundings.secrets.withLock { _ = $0.insert(token) }
+                answer = await server.call(.post, "/v1/password-reset", #"{"reset_token":"\#(token)",\#(new)}"#)
+            case .endOfDevices: answer = await server.call(.delete, "/v1/me/devices", bearer: phone.access)
+            case .revocation: answer = await server.admin(.post, user + "/revoke")
             case .disabling:
-                answer = await stage.admin(.post, user + "/disable", #"{"revoke_sessions":true}"#)
-                _ = await stage.admin(.post, user + "/enable")
+                answer = await server.admin(.post, user + "/disable", #"{"revoke_sessions":true}"#)
+                _ = await server.admin(.post, user + "/enable")
             }
             #expect(answer.status < 300, "\(answer.text)")
         }
@@ -186,19 +186,19 @@ struct KnownDeviceTests {
         "a device that had logged out before is unknown after what makes every device unknown",
         arguments: Distrust.allCases)
     func endedBefore(_ distrust: Distrust) async throws {
-        try await DeviceLogin.with { stage, phone in
-            stage.surroundings.secrets.withLock { _ = $0.insert(distrust.password) }
+        try await DeviceLogin.with { server, phone in
+            server.surroundings.secrets.withLock { _ = $0.insert(distrust.password) }
             let tv = ProvingDevice()
-            await logOut(stage, try await letIn(open(stage, tv), phone, by: tv, isAsked: true), by: tv)
-            stage.moveClock(to: 60)
-            try await distrust.happen(stage, phone)
-            stage.moveClock(to: 120)
+            await logOut(server, try await letIn(open(server, tv), phone, by: tv, isAsked: true), by: tv)
+            server.moveClock(to: 60)
+            try await distrust.happen(server, phone)
+            server.moveClock(to: 120)
             let again = try Tokens(
-                await stage.call(
+                await server.call(
                     .post, "/v1/login",
                     #"{"username":"anna","password":"\#(distrust.password)","device":{"id":"phone-1"}}"#))
-            try await letIn(open(stage, tv), again, by: tv, isAsked: true, password: distrust.password)
-            try await letIn(open(stage, tv), again, by: tv, isAsked: false)
+            try await letIn(open(server, tv), again, by: tv, isAsked: true, password: distrust.password)
+            try await letIn(open(server, tv), again, by: tv, isAsked: false)
         }
     }
 
@@ -216,13 +216,13 @@ struct KnownDeviceTests {
         let claimed = await waiting.claim(try await waiting.code(), phone)
         let number: String = try #require(await waiting.event().string("data"))
         let body = #"{"number":\#(number)}"#
-        let confirmed = await hosted.stage.call(
+        let confirmed = await hosted.server.call(
             .post, "/v1/me/logins/\(waiting.id)/confirm", body, bearer: phone.access)
         let input = confirmed.string("input")
         #expect((input == "WAIT_FOR_SECOND_FACTOR") == isAsked, "\(confirmed.text)", sourceLocation: sourceLocation)
         #expect(claimed.bool("browser_known") == !isAsked, "\(claimed.text)", sourceLocation: sourceLocation)
         if input != nil {
-            _ = await hosted.stage.call(
+            _ = await hosted.server.call(
                 .post, "/v1/me/logins/\(waiting.id)/second-factor", #"{"password":"\#(password)"}"#,
                 bearer: phone.access)
         }
@@ -236,17 +236,18 @@ struct KnownDeviceTests {
     @Test("a browser that had logged out before is unknown after a change of the password")
     func browserEndedBefore() async throws {
         try await PageLoginFixture.with(#","login_methods":["password","phone"]"#) { hosted in
-            let (stage, browser) = (hosted.stage, Browser(hosted.stage))
-            let phone = try await stage.logIn(device: "phone")
+            let (server, browser) = (hosted.server, Browser(hosted.server))
+            let phone = try await server.logIn(device: "phone")
             for isAsked in [true, false] {
                 let tokens = try await letIn(hosted, browser, phone, isAsked: isAsked)
-                #expect(await stage.call(.post, "/v1/logout", #"{"refresh_token":"\#(tokens.refresh)"}"#).status == 204)
+                #expect(
+                    await server.call(.post, "/v1/logout", #"{"refresh_token":"\#(tokens.refresh)"}"#).status == 204)
             }
             let change = Distrust.passwordChange
-            stage.surroundings.secrets.withLock { _ = $0.insert(change.password) }
-            stage.moveClock(to: 60)
-            try await change.happen(stage, phone)
-            stage.moveClock(to: 120)
+            server.surroundings.secrets.withLock { _ = $0.insert(change.password) }
+            server.moveClock(to: 60)
+            try await change.happen(server, phone)
+            server.moveClock(to: 120)
             try await letIn(hosted, browser, phone, isAsked: true, password: change.password)
             try await letIn(hosted, browser, phone, isAsked: false)
         }
@@ -255,9 +256,9 @@ struct KnownDeviceTests {
     @Test("a browser is known by a cookie of an earlier login of this user, and by no other")
     func browser() async throws {
         try await PageLoginFixture.with(#","login_methods":["password","phone"]"#) { hosted in
-            let stage = hosted.stage
-            let phone = try await stage.logIn(device: "phone")
-            let (browser, other) = (Browser(stage), Browser(stage))
+            let server = hosted.server
+            let phone = try await server.logIn(device: "phone")
+            let (browser, other) = (Browser(server), Browser(server))
             try await letIn(hosted, browser, phone, isAsked: true)
             try await letIn(hosted, browser, phone, isAsked: false)
             try await letIn(hosted, other, phone, isAsked: true)
@@ -266,15 +267,15 @@ struct KnownDeviceTests {
             let parts = value.split(separator: ".").map(String.init)
             let strange = try #require(other.cookies[Self.cookie]?.split(separator: ".").last)
             for forged in ["", "x", "~~~", parts[0], parts[0] + ".", "\(parts[0]).\(strange)", value + "x"] {
-                let thief = Browser(stage)
+                let thief = Browser(server)
                 thief.plant(Self.cookie, forged)
                 try await letIn(hosted, thief, phone, isAsked: true)
             }
             // Another user's phone does not know it, and does not make the first one forget it.
-            _ = await stage.admin(
+            _ = await server.admin(
                 .post, "/admin/v1/users", #"{"username":"berta","password":"\#(EndpointsFixture.password)"}"#)
             let berta = try Tokens(
-                await stage.call(
+                await server.call(
                     .post, "/v1/login",
                     #"{"username":"berta","password":"\#(EndpointsFixture.password)","client_id":"mobile","device":{"id":"b"}}"#
                 ))
@@ -282,8 +283,8 @@ struct KnownDeviceTests {
             try await letIn(hosted, browser, berta, isAsked: false)
             try await letIn(hosted, browser, phone, isAsked: false)
             // An admin that ends all sessions of the user makes it unknown.
-            _ = await stage.admin(.post, "/admin/v1/users/\(phone.userID)/revoke")
-            let again = try await stage.logIn(device: "phone")
+            _ = await server.admin(.post, "/admin/v1/users/\(phone.userID)/revoke")
+            let again = try await server.logIn(device: "phone")
             try await letIn(hosted, browser, again, isAsked: true)
         }
     }

@@ -22,9 +22,9 @@ struct LoginQuoteTests {
             #"{"what":"TV"}"#, #"{"text":{"text":"TV"}}"#, #"{"text":"TV"}x"#,
         ])
     func form(_ json: String) async throws {
-        try await DeviceLogin.with { stage, _ in
+        try await DeviceLogin.with { server, _ in
             for name in ["announce_info", "session_info"] {
-                let answer = await stage.form(
+                let answer = await server.form(
                     "/oauth/device_authorization", "client_id=tv&\(name)=\(Self.encoded(json))")
                 #expect(answer.status == 400 && answer.string("error") == "invalid_request", "\(name)")
             }
@@ -44,9 +44,9 @@ struct LoginQuoteTests {
             "  ", "\u{200D}\u{200C}", "\u{3164}", "a\u{3164}b", "\u{301}",
         ])
     func characters(_ text: String) async throws {
-        try await DeviceLogin.with { stage, _ in
+        try await DeviceLogin.with { server, _ in
             for name in ["announce_info", "session_info"] {
-                let answer = await stage.form(
+                let answer = await server.form(
                     "/oauth/device_authorization", "client_id=tv&\(name)=\(Self.info(text))")
                 #expect(answer.status == 400, "\(name)")
             }
@@ -61,8 +61,8 @@ struct LoginQuoteTests {
             "\u{1F469}\u{200D}\u{1F680}", "<b>\"'&",
         ])
     func plain(_ text: String) async throws {
-        try await DeviceLogin.with { stage, phone in
-            let login = try await DeviceLogin(stage, "&announce_info=\(Self.info(text))")
+        try await DeviceLogin.with { server, phone in
+            let login = try await DeviceLogin(server, "&announce_info=\(Self.info(text))")
             let claimed = await login.scan(phone)
             #expect(claimed.string("announce_quote") == text && claimed.value(["announce_info"]) == nil)
             #expect(await login.row().string("announce_quote") == text)
@@ -72,18 +72,18 @@ struct LoginQuoteTests {
     @Test("a confidential client says what it wants, as an object that is marked as its own") func confidential()
         async throws
     {
-        try await EndpointsFixture.with { stage in
-            let secret = try await stage.makeClient(
+        try await EndpointsFixture.with { server in
+            let secret = try await server.makeClient(
                 #"{"client_id":"box","client_name":"Box","grant_types":["\#(DeviceLogin.grant)"],"token_endpoint_auth_method":"client_secret_basic"}"#
             )
-            let phone = try await stage.logIn()
-            let opened = await stage.form(
+            let phone = try await server.logIn()
+            let opened = await server.form(
                 "/oauth/device_authorization", "announce_info=\(Self.encoded(#"{"lines":["a\nb"]}"#))",
                 basic: "box:" + (try #require(secret)))
             #expect(opened.status == 200, "\(opened.text)")
             let id = try #require(opened.string("login_id"))
-            let seen = await stage.call(.get, "/v1/logins/\(id)", bearer: opened.string("device_code"))
-            let claimed = await stage.call(
+            let seen = await server.call(.get, "/v1/logins/\(id)", bearer: opened.string("device_code"))
+            let claimed = await server.call(
                 .post, "/v1/me/logins", #"{"code":"\#(seen.string("qr") ?? "")","source":"qr"}"#, bearer: phone.access)
             #expect(claimed.strings("announce_info", "lines") == ["a\nb"], "\(claimed.text)")
             #expect(claimed.value(["announce_quote"]) == nil)

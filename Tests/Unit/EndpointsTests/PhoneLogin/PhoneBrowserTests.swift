@@ -18,7 +18,7 @@ struct PhoneBrowserTests {
         let reloaded: Tokens
         let second: Tokens
 
-        var fixture: EndpointsFixture { waiting.stage }
+        var fixture: EndpointsFixture { waiting.server }
         var all: [(client: String, Tokens)] { [("shop", first), ("shop", reloaded), ("other", second)] }
 
         /// Why a session has ended; nil if it goes on.
@@ -56,8 +56,8 @@ struct PhoneBrowserTests {
         return try Redirect(await waiting.browser.get(PageLoginFixture.url(all)))
     }
 
-    static func makeOther(_ stage: EndpointsFixture) async throws {
-        _ = try await stage.makeClient(
+    static func makeOther(_ server: EndpointsFixture) async throws {
+        _ = try await server.makeClient(
             #"""
             {"client_id":"other","grant_types":["authorization_code","refresh_token"],"scope":"openid email read",
              "redirect_uris":["com.example.app:/callback"],"login_methods":["password","phone"]\#(shared)}
@@ -67,7 +67,7 @@ struct PhoneBrowserTests {
     /// Gives `body` two apps that share the session of a browser, which the phone has let in for the first one.
     static func with(_ body: (SharedBrowser) async throws -> Void) async throws {
         try await PhonePageFixture.with(shared) { waiting, phone in
-            try await makeOther(waiting.stage)
+            try await makeOther(waiting.server)
             try await waiting.approveByScan(phone)
             let code = try #require(try Redirect(try await waiting.finish())["code"])
             let first = try Tokens(await waiting.hosted.exchange(code, ["device_id": "browser-1"]))
@@ -83,14 +83,14 @@ struct PhoneBrowserTests {
 
     @Test("A session that the browser's session answers has the phone, the probation and the scope of the phone login")
     func inheritance() async throws {
-        try await Self.with { stage in
-            for (client, tokens) in stage.all {
-                let shown = await stage.fixture.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
-                #expect(shown.string("parent_session_id") == stage.phone.sessionID, "\(client): \(shown.text)")
+        try await Self.with { server in
+            for (client, tokens) in server.all {
+                let shown = await server.fixture.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
+                #expect(shown.string("parent_session_id") == server.phone.sessionID, "\(client): \(shown.text)")
                 #expect(shown.integer("probation_until") == EndpointsFixture.start + EndpointsFixture.day)
                 let claims = try Answer.claims(of: tokens.access)
                 #expect(claims.string("scope") == "openid read" && claims.strings("amr") == ["phone"], "\(client)")
-                let barred = await stage.fixture.call(.delete, "/v1/me/encryption-key", bearer: tokens.access)
+                let barred = await server.fixture.call(.delete, "/v1/me/encryption-key", bearer: tokens.access)
                 #expect(barred.string("code") == "barred")
             }
         }
@@ -117,17 +117,17 @@ struct PhoneBrowserTests {
         ),
         (
             "the first app logs out, and then it was not me", "not_me", true,
-            { stage in
-                _ = await stage.fixture.call(.post, "/v1/logout", bearer: stage.first.access)
-                #expect(await stage.history() == "LOGGED_IN")
-                #expect(await stage.stop().status == 200)
+            { server in
+                _ = await server.fixture.call(.post, "/v1/logout", bearer: server.first.access)
+                #expect(await server.history() == "LOGGED_IN")
+                #expect(await server.stop().status == 200)
             }
         ),
         (
             "the first app logs out, and then the phone", "parent_ended", true,
-            { stage in
-                _ = await stage.fixture.call(.post, "/v1/logout", bearer: stage.first.access)
-                _ = await stage.fixture.call(.post, "/v1/logout", bearer: stage.phone.access)
+            { server in
+                _ = await server.fixture.call(.post, "/v1/logout", bearer: server.first.access)
+                _ = await server.fixture.call(.post, "/v1/logout", bearer: server.phone.access)
             }
         ),
         (
@@ -136,14 +136,14 @@ struct PhoneBrowserTests {
         ),
         (
             "an old refresh token of the first app comes back", "refresh_token_reused", false,
-            { stage in
-                var token = stage.first.refresh
+            { server in
+                var token = server.first.refresh
                 for hour in Int64(1)...2 {
-                    stage.fixture.moveClock(to: hour * 700)
-                    let next = await stage.fixture.refresh(token, more: "&client_id=shop")
+                    server.fixture.moveClock(to: hour * 700)
+                    let next = await server.fixture.refresh(token, more: "&client_id=shop")
                     token = try #require(next.string("refresh_token"))
                 }
-                _ = await stage.fixture.refresh(stage.first.refresh, more: "&client_id=shop")
+                _ = await server.fixture.refresh(server.first.refresh, more: "&client_id=shop")
             }
         ),
     ]
@@ -151,34 +151,34 @@ struct PhoneBrowserTests {
     @Test("An end that is about the login reaches every session of it, and every other end one", arguments: 0..<10)
     func reach(_ number: Int) async throws {
         let way = Self.ends[number]
-        try await Self.with { stage in
-            let waiting = try #require(try await stage.silent()["code"])
-            try await way.end(stage)
-            #expect(try await stage.silent()["error"] == "login_required", "\(way.name)")
-            let living = await stage.living()
+        try await Self.with { server in
+            let waiting = try #require(try await server.silent()["code"])
+            try await way.end(server)
+            #expect(try await server.silent()["error"] == "login_required", "\(way.name)")
+            let living = await server.living()
             if way.isOfAll {
                 #expect(living == [], "\(way.name)")
-                #expect(await stage.reason("other", stage.second) == way.reason, "\(way.name)")
-                #expect(await stage.history() == "LOGGED_OUT", "\(way.name)")
+                #expect(await server.reason("other", server.second) == way.reason, "\(way.name)")
+                #expect(await server.history() == "LOGGED_OUT", "\(way.name)")
                 // A code that was waiting starts no session any more.
-                #expect(await stage.waiting.hosted.exchange(waiting, ["device_id": "b-9"]).status == 400)
+                #expect(await server.waiting.hosted.exchange(waiting, ["device_id": "b-9"]).status == 400)
             } else {
-                #expect(living == [stage.reloaded.sessionID, stage.second.sessionID], "\(way.name)")
-                #expect(await stage.reason("shop", stage.first) == way.reason, "\(way.name)")
-                #expect(await stage.history() == "LOGGED_IN", "\(way.name)")
+                #expect(living == [server.reloaded.sessionID, server.second.sessionID], "\(way.name)")
+                #expect(await server.reason("shop", server.first) == way.reason, "\(way.name)")
+                #expect(await server.history() == "LOGGED_IN", "\(way.name)")
             }
         }
     }
 
     @Test("A login is logged in for as long as one of its sessions lives")
     func lastSession() async throws {
-        try await Self.with { stage in
-            for (_, tokens) in stage.all {
-                #expect(await stage.history() == "LOGGED_IN")
-                _ = await stage.fixture.call(.post, "/v1/logout", bearer: tokens.access)
+        try await Self.with { server in
+            for (_, tokens) in server.all {
+                #expect(await server.history() == "LOGGED_IN")
+                _ = await server.fixture.call(.post, "/v1/logout", bearer: tokens.access)
             }
-            #expect(await stage.history() == "LOGGED_OUT")
-            #expect(await stage.stop().string("code") == "session_terminated")
+            #expect(await server.history() == "LOGGED_OUT")
+            #expect(await server.stop().string("code") == "session_terminated")
         }
     }
 
@@ -188,7 +188,7 @@ struct PhoneBrowserTests {
             try await waiting.approveByScan(phone)
             let code = try #require(try Redirect(try await waiting.finish())["code"])
             let again = try #require(try await Self.silent(waiting)["code"])
-            let stopped = await waiting.stage.call(
+            let stopped = await waiting.server.call(
                 .post, "/v1/me/logins/\(waiting.id)/stop", #"{"not_me":true}"#, bearer: phone.access)
             #expect(stopped.string("history") == "LOGGED_OUT", "\(stopped.text)")
             for code in [code, again] { #expect(await waiting.hosted.exchange(code).status == 400) }
@@ -198,66 +198,66 @@ struct PhoneBrowserTests {
 
     @Test("A check with prompt=none belongs to a session that the phone has let in, and ends with the phone")
     func silentCheck() async throws {
-        try await Self.with { stage in
-            let code = try #require(try await stage.silent()["code"])
-            let answer = await stage.waiting.hosted.exchange(code, ["device_id": nil])
+        try await Self.with { server in
+            let code = try #require(try await server.silent()["code"])
+            let answer = await server.waiting.hosted.exchange(code, ["device_id": nil])
             let joined = try #require(answer.string("session_id"), "\(answer.text)")
-            #expect([stage.first.sessionID, stage.reloaded.sessionID].contains(joined))
+            #expect([server.first.sessionID, server.reloaded.sessionID].contains(joined))
             #expect(answer.string("refresh_token") == nil)
-            #expect(await stage.living().count == 3)
+            #expect(await server.living().count == 3)
             let access = try #require(answer.string("access_token"))
-            #expect(await stage.fixture.call(.get, "/v1/verify", bearer: access).status == 200)
-            _ = await stage.fixture.call(.post, "/v1/logout", bearer: stage.phone.access)
-            #expect(await stage.fixture.call(.get, "/v1/verify", bearer: access).status == 401)
+            #expect(await server.fixture.call(.get, "/v1/verify", bearer: access).status == 200)
+            _ = await server.fixture.call(.post, "/v1/logout", bearer: server.phone.access)
+            #expect(await server.fixture.call(.get, "/v1/verify", bearer: access).status == 401)
         }
     }
 
     @Test("A new login of the phone takes all of them with it")
     func replaced() async throws {
-        try await Self.with { stage in
-            let again = try await stage.fixture.logIn()
-            for (_, tokens) in stage.all {
-                let shown = await stage.fixture.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
+        try await Self.with { server in
+            let again = try await server.fixture.logIn()
+            for (_, tokens) in server.all {
+                let shown = await server.fixture.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
                 #expect(shown.string("parent_session_id") == again.sessionID)
             }
-            #expect(try await stage.silent()["code"] != nil)
-            _ = await stage.fixture.call(.post, "/v1/logout", bearer: again.access)
-            #expect(await stage.living() == [])
-            #expect(try await stage.silent()["error"] == "login_required")
+            #expect(try await server.silent()["code"] != nil)
+            _ = await server.fixture.call(.post, "/v1/logout", bearer: again.access)
+            #expect(await server.living() == [])
+            #expect(try await server.silent()["error"] == "login_required")
         }
     }
 
     @Test("A session that a password opened in the same browser inherits nothing, and goes on without the phone")
     func password() async throws {
-        try await Self.with { stage in
-            let hosted = stage.waiting.hosted
+        try await Self.with { server in
+            let hosted = server.waiting.hosted
             // Of two authentications in one second, that of the phone counts.
-            stage.fixture.moveClock(to: 5)
-            let page = try await hosted.page(stage.waiting.browser, ["prompt": "login"])
-            let answer = try Redirect(await hosted.submit(stage.waiting.browser, page))
+            server.fixture.moveClock(to: 5)
+            let page = try await hosted.page(server.waiting.browser, ["prompt": "login"])
+            let answer = try Redirect(await hosted.submit(server.waiting.browser, page))
             let typed = try Tokens(await hosted.exchange(try #require(answer["code"]), ["device_id": "browser-4"]))
-            let code = try #require(try await stage.silent(["client_id": "other"])["code"])
+            let code = try #require(try await server.silent(["client_id": "other"])["code"])
             let own = try Tokens(
                 await hosted.exchange(code, ["client_id": "other", "device_id": "browser-5"]))
             for tokens in [typed, own] {
-                let shown = await stage.fixture.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
+                let shown = await server.fixture.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
                 #expect(shown.string("parent_session_id") == nil && shown.integer("probation_until") == nil)
                 let claims = try Answer.claims(of: tokens.access)
                 #expect(claims.string("scope")?.contains("email") == true)
             }
-            #expect(await stage.stop().status == 200)
-            #expect(await stage.living() == [])
-            #expect(await stage.reason("shop", typed) == nil)
-            #expect(await stage.reason("other", own) == nil)
+            #expect(await server.stop().status == 200)
+            #expect(await server.living() == [])
+            #expect(await server.reason("shop", typed) == nil)
+            #expect(await server.reason("other", own) == nil)
         }
     }
 
     @Test("A phone renews no presence of a session that the browser had before, and answers with its own time")
     func olderSession() async throws {
         try await PhonePageFixture.with(Self.shared) { first, phone in
-            let (hosted, browser) = (first.hosted, Browser(first.stage))
+            let (hosted, browser) = (first.hosted, Browser(first.server))
             _ = try await hosted.code(browser)
-            first.stage.moveClock(to: 600)
+            first.server.moveClock(to: 600)
             let page = try await hosted.page(browser, ["prompt": "login"])
             let token = try #require(page.token(of: "/login/phone"))
             let opened = await browser.post("/login/phone", ["r": page.request, "csrf": token])
@@ -268,7 +268,7 @@ struct PhoneBrowserTests {
             let code = try #require(try Redirect(try await waiting.finish())["code"])
             let tokens = try Tokens(await hosted.exchange(code, ["device_id": "browser-1"]))
             // The account pages ask again before a change.
-            let pages = first.stage.endpoints.services.pageLogin
+            let pages = first.server.endpoints.services.pageLogin
             let cookie = try #require(browser.cookies["__Host-sojourn-session"])
             let handle = try #require(pages.handle(cookie))
             let visit = try #require(try await pages.accountVisit(handle))
@@ -278,9 +278,9 @@ struct PhoneBrowserTests {
             let claims = try Answer.claims(of: reloaded.access)
             #expect(claims.strings("amr") == ["phone"])
             #expect(claims.integer("auth_time") == EndpointsFixture.start + 600)
-            _ = await first.stage.call(.post, "/v1/logout", bearer: phone.access)
+            _ = await first.server.call(.post, "/v1/logout", bearer: phone.access)
             for tokens in [tokens, reloaded] {
-                let refused = await first.stage.refresh(tokens.refresh, more: "&client_id=shop")
+                let refused = await first.server.refresh(tokens.refresh, more: "&client_id=shop")
                 #expect(refused.string("reason") == "parent_ended")
             }
         }
@@ -289,23 +289,23 @@ struct PhoneBrowserTests {
     @Test("The link in the message ends all of them, says what it has ended, and does so after the first one's logout")
     func link() async throws {
         for logsOut in [false, true] {
-            try await Self.with { stage in
-                if logsOut { _ = await stage.fixture.call(.post, "/v1/logout", bearer: stage.first.access) }
-                let id = try #require(Identifier<Session>(stage.first.sessionID))
-                let owner = Browser(stage.fixture)
-                let page = await owner.get(stage.fixture.context.notMeURL(of: id))
-                #expect(await stage.living().count == (logsOut ? 2 : 3))
+            try await Self.with { server in
+                if logsOut { _ = await server.fixture.call(.post, "/v1/logout", bearer: server.first.access) }
+                let id = try #require(Identifier<Session>(server.first.sessionID))
+                let owner = Browser(server.fixture)
+                let page = await owner.get(server.fixture.context.notMeURL(of: id))
+                #expect(await server.living().count == (logsOut ? 2 : 3))
                 let form = try ["r", "csrf"].map { name in (name, try #require(Page.value(name, in: page.text))) }
                 let done = await owner.post("/not-me", Dictionary(uniqueKeysWithValues: form))
                 #expect(done.status == 200)
                 let lines = done.text.components("<li>").dropFirst()
                 #expect(lines.count == (logsOut ? 2 : 4), "\(done.text)")
                 #expect(lines.contains { $0.contains("other") } && lines.contains { $0.contains("Shop") })
-                #expect(await stage.living() == [])
-                #expect(await stage.reason("other", stage.second) == "not_me")
-                let events = await stage.fixture.admin(.get, "/admin/v1/events?limit=200").items
+                #expect(await server.living() == [])
+                #expect(await server.reason("other", server.second) == "not_me")
+                let events = await server.fixture.admin(.get, "/admin/v1/events?limit=200").items
                 #expect(events.contains { $0.string("event") == "login_reported" })
-                let again = await owner.get(stage.fixture.context.notMeURL(of: id))
+                let again = await owner.get(server.fixture.context.notMeURL(of: id))
                 #expect(again.text.contains("signed out already"))
             }
         }
@@ -328,37 +328,37 @@ extension String {
 struct MinimumBondTests {
     @Test("No client has a weaker bond than an admin allows it, and the default is that of the phone's session")
     func minimum() async throws {
-        try await DeviceLogin.with { stage, phone in
-            _ = try await stage.makeClient(
+        try await DeviceLogin.with { server, phone in
+            _ = try await server.makeClient(
                 #"{"client_id":"box","grant_types":["\#(DeviceLogin.grant)"],"scope":"read"}"#)
-            let shown = await stage.admin(.get, "/admin/v1/clients/box")
+            let shown = await server.admin(.get, "/admin/v1/clients/box")
             #expect(shown.string("minimum_bond") == "session")
-            let refused = await stage.form("/oauth/device_authorization", "client_id=box&bond=none")
+            let refused = await server.form("/oauth/device_authorization", "client_id=box&bond=none")
             #expect(refused.status == 400 && refused.string("error") == "invalid_request", "\(refused.text)")
             #expect(refused.text.contains("bond"))
             for bond in ["&bond=session", "&bond=ping&ping_seconds=60", ""] {
-                #expect(await stage.form("/oauth/device_authorization", "client_id=box" + bond).status == 200)
+                #expect(await server.form("/oauth/device_authorization", "client_id=box" + bond).status == 200)
             }
-            let wrong = await stage.admin(.patch, "/admin/v1/clients/box", #"{"minimum_bond":"ping"}"#)
+            let wrong = await server.admin(.patch, "/admin/v1/clients/box", #"{"minimum_bond":"ping"}"#)
             #expect(wrong.status == 400, "\(wrong.text)")
-            let lowered = await stage.admin(.patch, "/admin/v1/clients/box", #"{"minimum_bond":"none"}"#)
+            let lowered = await server.admin(.patch, "/admin/v1/clients/box", #"{"minimum_bond":"none"}"#)
             #expect(lowered.string("minimum_bond") == "none")
-            #expect(await stage.form("/oauth/device_authorization", "client_id=box&bond=none").status == 200)
+            #expect(await server.form("/oauth/device_authorization", "client_id=box&bond=none").status == 200)
         }
     }
 
     @Test("'Not me' ends the session of a login of one act, and leaves its state and its history")
     func oneShot() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let (login, tokens) = try await DeviceLogin.complete(stage, phone, "&bond=none")
+        try await DeviceLogin.with { server, phone in
+            let (login, tokens) = try await DeviceLogin.complete(server, phone, "&bond=none")
             #expect(await login.row().string("history") == "LOGGED_IN_ONE_SHOT")
             // A user who refuses it later changes nothing of an act that is done.
             #expect(await login.act("stop", nil, phone).string("code") == "session_terminated")
             let stopped = await login.act("stop", #"{"not_me":true}"#, phone, key: "key-1")
             #expect(stopped.status == 200, "\(stopped.text)")
             #expect(stopped.string("state") == "DONE" && stopped.string("history") == "LOGGED_IN_ONE_SHOT")
-            #expect(await stage.refresh(tokens.refresh).string("reason") == "not_me")
-            let events = await stage.admin(.get, "/admin/v1/events?limit=200").items
+            #expect(await server.refresh(tokens.refresh).string("reason") == "not_me")
+            let events = await server.admin(.get, "/admin/v1/events?limit=200").items
             #expect(events.filter { $0.string("event") == "login_reported" }.count == 1)
             #expect(await login.act("stop", #"{"not_me":true}"#, phone).string("code") == "session_terminated")
         }
@@ -366,13 +366,13 @@ struct MinimumBondTests {
 
     @Test("A new login of the phone can still say that a login of one act was not its user's")
     func oneShotLater() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let (login, tokens) = try await DeviceLogin.complete(stage, phone, "&bond=none")
-            let again = try await stage.logIn()
-            let other = try await stage.logIn(device: "phone-2")
+        try await DeviceLogin.with { server, phone in
+            let (login, tokens) = try await DeviceLogin.complete(server, phone, "&bond=none")
+            let again = try await server.logIn()
+            let other = try await server.logIn(device: "phone-2")
             #expect(await login.act("stop", #"{"not_me":true}"#, other).string("code") == "session_terminated")
             #expect(await login.act("stop", #"{"not_me":true}"#, again).status == 200)
-            #expect(await stage.refresh(tokens.refresh).string("reason") == "not_me")
+            #expect(await server.refresh(tokens.refresh).string("reason") == "not_me")
         }
     }
 }

@@ -37,10 +37,10 @@ struct RelayAttackTests {
         try await PhonePageFixture.with { waiting, victim in
             let picture = try await waiting.code()
             #expect(await waiting.claim(picture, victim, source: "deep_link").status == 404)
-            waiting.stage.moveClock(to: 20)
+            waiting.server.moveClock(to: 20)
             #expect(await waiting.claim(picture, victim).status == 404)
             // Nothing of it was noticed by the login, which waits for another quarter of an hour at most.
-            waiting.stage.moveClock(to: 180)
+            waiting.server.moveClock(to: 180)
             #expect(await waiting.event().string("event") == "timed_out")
             #expect(try await Self.loot(waiting) == nil)
         }
@@ -49,14 +49,14 @@ struct RelayAttackTests {
     @Test("one code for many victims lets none of them in, and the trail says so")
     func sprayed() async throws {
         try await PhonePageFixture.with { waiting, first in
-            let second = try await waiting.stage.logIn(device: "phone-2")
+            let second = try await waiting.server.logIn(device: "phone-2")
             let picture = try await waiting.code()
             #expect(await waiting.claim(picture, first).status == 200)
             let number: String = try #require(await waiting.event().string("data"))
             #expect(await waiting.claim(picture, second).string("code") == "contested")
             #expect(await waiting.approve(first, number: number).string("code") == "session_terminated")
             #expect(try await Self.loot(waiting) == nil)
-            let events = await waiting.stage.admin(.get, "/admin/v1/events?limit=200").items
+            let events = await waiting.server.admin(.get, "/admin/v1/events?limit=200").items
             #expect(
                 events.filter { $0.string("event") == "login_failed" }.map { $0.string("reason") } == ["contested"])
         }
@@ -80,7 +80,7 @@ struct RelayAttackTests {
     func wrongBrowser() async throws {
         try await PhonePageFixture.with { waiting, victim in
             try await waiting.approveByScan(victim)
-            for browser in [Browser(waiting.stage), try await PhonePageFixture.begin(waiting.hosted).browser] {
+            for browser in [Browser(waiting.server), try await PhonePageFixture.begin(waiting.hosted).browser] {
                 #expect(await browser.get(waiting.path).field("Location")?.contains("/login?r=") == true)
                 let finish = await browser.post(waiting.here + "/finish", ["r": "x", "csrf": "x"])
                 #expect(finish.field("Location")?.contains("code=") != true)
@@ -99,13 +99,13 @@ struct RelayAttackTests {
                 let answer = await waiting.browser.post("/login/phone", ["r": page.request, "csrf": token])
                 if answer.status == 429 { refused += 1 }
             }
-            let service = waiting.stage.endpoints.services.phoneLogins
+            let service = waiting.server.endpoints.services.phoneLogins
             let rows = try await service.logins(ofUser: nil, in: .requested, after: nil, limit: 200).items
             // The limit is 60 a minute, and this takes some seconds.
             #expect(rows.count + refused == 201 && rows.count < 121, "\(rows.count) rows, \(refused) refused")
             try await waiting.approveByScan(victim)
             // The clean-up forgets them all in time.
-            waiting.stage.moveClock(to: 180)
+            waiting.server.moveClock(to: 180)
             var swept = 0
             while true {
                 let count = try await service.sweep()
@@ -132,28 +132,28 @@ struct RelayAttackTests {
                 (.post, "/v1/me/app-login", #"{"client_id":"shop"}"#),
             ] as [(HTTP.Method, String, String?)] {
                 #expect(
-                    await waiting.stage.call(method, path, json, bearer: thief.access).string("code")
+                    await waiting.server.call(method, path, json, bearer: thief.access).string("code")
                         == "insufficient_scope")
             }
             // A mail scanner follows the link of the message, and nothing happens. The owner presses the button.
-            let url = waiting.stage.context.notMeURL(of: try #require(Identifier<Session>(thief.sessionID)))
-            let owner = Browser(waiting.stage)
+            let url = waiting.server.context.notMeURL(of: try #require(Identifier<Session>(thief.sessionID)))
+            let owner = Browser(waiting.server)
             let page = await owner.get(url)
             #expect(page.status == 200, "\(page.text)")
-            #expect(await waiting.stage.call(.get, "/v1/me", bearer: thief.access).status == 200)
+            #expect(await waiting.server.call(.get, "/v1/me", bearer: thief.access).status == 200)
             let form = try ["r", "csrf"].map { name in (name, try #require(Page.value(name, in: page.text))) }
             #expect(await owner.post("/not-me", Dictionary(uniqueKeysWithValues: form)).status == 200)
-            #expect(await waiting.stage.refresh(thief.refresh, more: "&client_id=shop").string("reason") == "not_me")
+            #expect(await waiting.server.refresh(thief.refresh, more: "&client_id=shop").string("reason") == "not_me")
         }
     }
 
     @Test("R13: a typed code is reviewed before it lets a device in, by a user with a login of just now")
     func deviceCode() async throws {
-        try await DeviceLogin.with { stage, _ in
-            let pages = AccountPages(stage)
+        try await DeviceLogin.with { server, _ in
+            let pages = AccountPages(server)
             _ = try await pages.open()
-            stage.moveClock(to: 250)
-            let login = try await DeviceLogin(stage)
+            server.moveClock(to: 250)
+            let login = try await DeviceLogin(server)
             let code: String = try #require(login.opened.string("user_code"))
             // A link with the code only fills the field in.
             let typing = try await pages.open("/device?user_code=\(code)")
@@ -161,7 +161,7 @@ struct RelayAttackTests {
             let review = AccountPage(try await pages.send("/device", of: typing, ["user_code": code]))
             #expect(review.text.contains("/device/decision"), "\(review.text)")
             let approval = ["user_code": code, "decision": "approve"]
-            stage.moveClock(to: 301)
+            server.moveClock(to: 301)
             let late = try await pages.send("/device/decision", of: review, approval)
             #expect(await login.collect().string("error") == "authorization_pending")
             // The login of the browser is older than five minutes: the user logs in, and the decision counts then.
@@ -174,8 +174,8 @@ struct RelayAttackTests {
 
     @Test("R13: wrong user codes are bounded for an address")
     func guessedUserCodes() async throws {
-        try await DeviceLogin.with { stage, _ in
-            let pages = AccountPages(stage)
+        try await DeviceLogin.with { server, _ in
+            let pages = AccountPages(server)
             let page = try await pages.open("/device")
             var statuses: [Int] = []
             for number in 0..<12 {

@@ -8,14 +8,14 @@ import Testing
 struct RelayRuleTests {
     @Test("R2: a picture changes every ten seconds and is dead after twenty, the code in a mail too")
     func pictureRotates() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let login = try await DeviceLogin(stage)
+        try await DeviceLogin.with { server, phone in
+            let login = try await DeviceLogin(server)
             let first = try #require(login.opened.string("qr"))
             #expect(first == first.uppercased() && first.utf8.count == "HTTPS://LOGIN.EXAMPLE/L/".utf8.count + 26)
-            stage.moveClock(to: 10)
+            server.moveClock(to: 10)
             let second = try #require(await login.look().string("qr"))
             #expect(first != second)
-            stage.moveClock(to: 20)
+            server.moveClock(to: 20)
             #expect(await login.scan(phone, code: first).status == 404)
             #expect(await login.scan(phone, code: second).status == 200)
         }
@@ -23,8 +23,8 @@ struct RelayRuleTests {
 
     @Test("R2: no client can make a code, and no code is good for another way than its own")
     func pictureIsSigned() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let login = try await DeviceLogin(stage)
+        try await DeviceLogin.with { server, phone in
+            let login = try await DeviceLogin(server)
             var forged = try #require(login.opened.string("qr"))
             forged.removeLast()
             for last in "AQ" where !(login.opened.string("qr") ?? "").hasSuffix("\(last)") {
@@ -38,8 +38,8 @@ struct RelayRuleTests {
 
     @Test("R3: a picture that comes as a link is refused, and so is a link that leads nowhere")
     func linkedPicture() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let login = try await DeviceLogin(stage)
+        try await DeviceLogin.with { server, phone in
+            let login = try await DeviceLogin(server)
             #expect(await login.scan(phone, source: "deep_link").status == 404)
             #expect(await login.scan(phone, source: "push").status == 404)
             // A device that names no place to return to has no link.
@@ -49,25 +49,25 @@ struct RelayRuleTests {
 
     @Test("R4: the number appears after the scan, is typed, has one try, and three wrong ones an hour close the phone")
     func numberMatching() async throws {
-        try await DeviceLogin.with { stage, phone in
+        try await DeviceLogin.with { server, phone in
             for _ in 0..<3 {
-                let login = try await DeviceLogin(stage)
+                let login = try await DeviceLogin(server)
                 #expect(login.opened.integer("number") == nil)
                 #expect(await login.scan(phone).integer("number") == nil)
                 let wrong = try await login.number() == 10 ? 11 : 10
                 #expect(await login.act("confirm", #"{"number":\#(wrong)}"#, phone).string("code") == "wrong_number")
             }
-            let next = try await DeviceLogin(stage)
+            let next = try await DeviceLogin(server)
             #expect(await next.scan(phone).status == 429)
-            let other = try await stage.logIn(device: "phone-2")
+            let other = try await server.logIn(device: "phone-2")
             #expect(await next.scan(other).status == 429)
         }
     }
 
     @Test("R4: a password does not stand in for the number")
     func numberBesidePassword() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let login = try await DeviceLogin(stage)
+        try await DeviceLogin.with { server, phone in
+            let login = try await DeviceLogin(server)
             #expect(
                 await login.scan(phone, more: #","skip_confirmation":true"#).string("input")
                     == "WAIT_FOR_SECOND_FACTOR")
@@ -81,8 +81,8 @@ struct RelayRuleTests {
 
     @Test("R5: the device learns nothing of the user before the approval")
     func silence() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let login = try await DeviceLogin(stage)
+        try await DeviceLogin.with { server, phone in
+            let login = try await DeviceLogin(server)
             _ = await login.scan(phone)
             _ = await login.act("confirm", #"{"number":\#(try await login.number())}"#, phone)
             let seen = await login.look()
@@ -94,8 +94,8 @@ struct RelayRuleTests {
 
     @Test("R6: the phone shows client, browser and the places of both sides, and whether the browser is new")
     func places() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let login = try await DeviceLogin(stage, fields: ["User-Agent": "TV/1.0"])
+        try await DeviceLogin.with { server, phone in
+            let login = try await DeviceLogin(server, fields: ["User-Agent": "TV/1.0"])
             let claimed = await login.scan(phone)
             #expect(claimed.string("user_agent") == "TV/1.0" && claimed.string("remote_address") == "192.0.2.1")
             #expect(claimed.string("place") != nil && claimed.string("own_place") != nil)
@@ -107,8 +107,8 @@ struct RelayRuleTests {
 
     @Test("R7: an unknown device takes the second factor, whatever its client asks for")
     func secondFactor() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let login = try await DeviceLogin(stage, "&second_factor=not_required")
+        try await DeviceLogin.with { server, phone in
+            let login = try await DeviceLogin(server, "&second_factor=not_required")
             _ = await login.scan(phone)
             let confirmed = await login.act("confirm", #"{"number":\#(try await login.number())}"#, phone)
             #expect(confirmed.string("input") == "WAIT_FOR_SECOND_FACTOR")
@@ -117,14 +117,14 @@ struct RelayRuleTests {
 
     @Test("R7: what the presence key signs names the login and the number")
     func signedFactor() async throws {
-        try await EndpointsFixture.with { stage in
-            try await DeviceLogin.makeClient(stage)
-            let phone = try await GuardedPhone(stage, .biometric)
-            let login = try await DeviceLogin(stage)
+        try await EndpointsFixture.with { server in
+            try await DeviceLogin.makeClient(server)
+            let phone = try await GuardedPhone(server, .biometric)
+            let login = try await DeviceLogin(server)
             _ = await login.scan(phone.tokens, more: #","skip_confirmation":true"#)
             let number = try await login.number()
             func factor(_ login: DeviceLogin, naming id: String?, _ number: Int64) async -> Answer {
-                let assertion = phone.finger.assertion(stage, phone.tokens) { draft in
+                let assertion = phone.finger.assertion(server, phone.tokens) { draft in
                     if let id { draft.set("login", id) }
                     draft.claims["number"] = "\(number)"
                 }
@@ -139,8 +139,8 @@ struct RelayRuleTests {
 
     @Test("R8: for a day, a session that a phone has let in changes nothing that would outlast it")
     func probation() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let (_, tokens) = try await DeviceLogin.complete(stage, phone, scope: "read+account")
+        try await DeviceLogin.with { server, phone in
+            let (_, tokens) = try await DeviceLogin.complete(server, phone, scope: "read+account")
             let password = #""old_password":"\#(EndpointsFixture.password)","new_password":"another good horse""#
             let calls: [(HTTP.Method, String, String?)] = [
                 (.delete, "/v1/me/devices", nil), (.delete, "/v1/me/devices/phone-1", nil),
@@ -153,15 +153,15 @@ struct RelayRuleTests {
                 (.patch, "/v1/me/devices/phone-1", #"{"name":"Eve's"}"#),
             ]
             for (method, path, json) in calls {
-                let answer = await stage.call(method, path, json, bearer: tokens.access)
+                let answer = await server.call(method, path, json, bearer: tokens.access)
                 #expect(answer.status == 403 && answer.string("code") == "barred", "\(path): \(answer.text)")
             }
-            let next = try await DeviceLogin(stage)
+            let next = try await DeviceLogin(server)
             #expect(await next.scan(tokens).string("code") == "barred")
-            #expect(await stage.call(.get, "/v1/me/devices", bearer: tokens.access).status == 200)
-            stage.moveClock(to: EndpointsFixture.day)
-            #expect(await stage.call(.patch, "/v1/me", #"{"country":"CH"}"#, bearer: tokens.access).status == 200)
-            let renamed = await stage.call(
+            #expect(await server.call(.get, "/v1/me/devices", bearer: tokens.access).status == 200)
+            server.moveClock(to: EndpointsFixture.day)
+            #expect(await server.call(.patch, "/v1/me", #"{"country":"CH"}"#, bearer: tokens.access).status == 200)
+            let renamed = await server.call(
                 .patch, "/v1/me/devices/phone-1", #"{"name":"Phone"}"#, bearer: tokens.access)
             #expect(renamed.status == 200)
         }
@@ -170,14 +170,14 @@ struct RelayRuleTests {
     /// The device chose its ID, so that it may have that of another one.
     @Test("R8: a session on probation renames itself, and no other session of the device ID that it has named")
     func rename() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let (_, tokens) = try await DeviceLogin.complete(stage, phone, device: "phone-1", scope: "read+account")
+        try await DeviceLogin.with { server, phone in
+            let (_, tokens) = try await DeviceLogin.complete(server, phone, device: "phone-1", scope: "read+account")
 
-            let answer = await stage.call(
+            let answer = await server.call(
                 .patch, "/v1/me/devices/phone-1", #"{"name":"Eve's"}"#, bearer: tokens.access)
 
             #expect(answer.status == 200 && answer.string("name") == "Eve's", "\(answer.text)")
-            let sessions = await stage.admin(.get, "/admin/v1/users/username:anna/sessions").items
+            let sessions = await server.admin(.get, "/admin/v1/users/username:anna/sessions").items
             #expect(
                 Dictionary(
                     sessions.map { ($0.string("session_id") ?? "", $0.string("device", "name") ?? "") },
@@ -187,32 +187,32 @@ struct RelayRuleTests {
 
     @Test("R9: the session has the scope of the request, the key of the device, and the bond to the phone by default")
     func narrow() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let (login, tokens) = try await DeviceLogin.complete(stage, phone)
+        try await DeviceLogin.with { server, phone in
+            let (login, tokens) = try await DeviceLogin.complete(server, phone)
             #expect(await login.row().string("bond") == "session")
             #expect(try Answer.claims(of: tokens.access).string("scope") == "read")
-            #expect(await stage.refresh(tokens.refresh, more: "&scope=write").string("error") == "invalid_scope")
+            #expect(await server.refresh(tokens.refresh, more: "&scope=write").string("error") == "invalid_scope")
             #expect(
-                await stage.form("/oauth/device_authorization", "client_id=tv&scope=admin").string("error")
+                await server.form("/oauth/device_authorization", "client_id=tv&scope=admin").string("error")
                     == "invalid_scope")
         }
     }
 
     @Test("R9: a client can keep logins by phone to a part of its scope, whatever the device asks for")
     func remoteScope() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let wrong = await stage.admin(.patch, "/admin/v1/clients/tv", #"{"remote_scope":"a\"b"}"#)
+        try await DeviceLogin.with { server, phone in
+            let wrong = await server.admin(.patch, "/admin/v1/clients/tv", #"{"remote_scope":"a\"b"}"#)
             #expect(wrong.status == 400, "\(wrong.text)")
-            let set = await stage.admin(.patch, "/admin/v1/clients/tv", #"{"remote_scope":"read"}"#)
+            let set = await server.admin(.patch, "/admin/v1/clients/tv", #"{"remote_scope":"read"}"#)
             #expect(set.status == 200 && set.string("remote_scope") == "read", "\(set.text)")
-            let login = try await DeviceLogin(stage, "%20write")
+            let login = try await DeviceLogin(server, "%20write")
             try await login.approve(phone)
             let collected = await login.collect()
             #expect(collected.string("scope") == "read", "\(collected.text)")
             #expect(try Answer.claims(of: Tokens(collected).access).string("scope") == "read")
-            let cleared = await stage.admin(.patch, "/admin/v1/clients/tv", #"{"remote_scope":null}"#)
+            let cleared = await server.admin(.patch, "/admin/v1/clients/tv", #"{"remote_scope":null}"#)
             #expect(cleared.status == 200 && cleared.string("remote_scope") == nil)
-            let next = try await DeviceLogin(stage, "%20write")
+            let next = try await DeviceLogin(server, "%20write")
             try await next.approve(phone)
             #expect(await next.collect("&device_id=tv-2").string("scope") == "read write")
         }
@@ -220,17 +220,17 @@ struct RelayRuleTests {
 
     @Test("R10: the user's other devices can see it, and 'not me' undoes it and says so in the trail")
     func undo() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let other = try await stage.logIn(device: "phone-2")
-            let (login, tokens) = try await DeviceLogin.complete(stage, phone)
-            let history = await stage.call(.get, "/v1/me/logins", bearer: other.access)
+        try await DeviceLogin.with { server, phone in
+            let other = try await server.logIn(device: "phone-2")
+            let (login, tokens) = try await DeviceLogin.complete(server, phone)
+            let history = await server.call(.get, "/v1/me/logins", bearer: other.access)
             let ids = history.items.compactMap { $0.string("login_id") }
             #expect(ids == [login.id])
-            let stopped = await stage.call(
+            let stopped = await server.call(
                 .post, "/v1/me/logins/\(login.id)/stop", #"{"not_me":true}"#, bearer: phone.access)
             #expect(stopped.string("history") == "LOGGED_OUT")
-            #expect(await stage.refresh(tokens.refresh).string("reason") == "not_me")
-            let events = await stage.admin(.get, "/admin/v1/events?limit=200").items
+            #expect(await server.refresh(tokens.refresh).string("reason") == "not_me")
+            let events = await server.admin(.get, "/admin/v1/events?limit=200").items
             let kinds = events.compactMap { $0.string("event") }
             #expect(kinds.contains("login_reported"), "\(kinds)")
         }
@@ -238,17 +238,17 @@ struct RelayRuleTests {
 
     @Test("R11: two phones with one code are both refused, and the trail says so")
     func contested() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let login = try await DeviceLogin(stage)
+        try await DeviceLogin.with { server, phone in
+            let login = try await DeviceLogin(server)
             let code = await login.look().string("qr")
             #expect(await login.scan(phone, code: code).status == 200)
             // The same phone asks again.
             #expect(await login.scan(phone, code: code).status == 200)
-            let other = try await stage.logIn(device: "phone-2")
+            let other = try await server.logIn(device: "phone-2")
             #expect(await login.scan(other, code: code).string("code") == "contested")
             #expect(await login.act("start", nil, phone).string("code") == "session_terminated")
             #expect(await login.look().string("event") == "failed")
-            let failed = await stage.admin(.get, "/admin/v1/events?limit=200").items.filter {
+            let failed = await server.admin(.get, "/admin/v1/events?limit=200").items.filter {
                 $0.string("event") == "login_failed"
             }
             #expect(failed.map { $0.string("reason") } == ["contested"])
@@ -257,31 +257,31 @@ struct RelayRuleTests {
 
     @Test("R12: an address opens so many logins a minute, and an authenticated client as many as it needs")
     func flooding() async throws {
-        try await EndpointsFixture.with { stage in
-            try await DeviceLogin.makeClient(stage)
-            let secret = try await stage.makeClient(
+        try await EndpointsFixture.with { server in
+            try await DeviceLogin.makeClient(server)
+            let secret = try await server.makeClient(
                 #"{"client_id":"kiosk","token_endpoint_auth_method":"client_secret_basic","grant_types":["\#(DeviceLogin.grant)","refresh_token"]}"#
             )
-            for _ in 0..<60 { _ = try await DeviceLogin(stage) }
+            for _ in 0..<60 { _ = try await DeviceLogin(server) }
             // One more is admitted for each second that the first sixty took.
             var last = 200
             for _ in 0..<240 where last == 200 {
-                last = await stage.form("/oauth/device_authorization", "client_id=tv").status
+                last = await server.form("/oauth/device_authorization", "client_id=tv").status
             }
             #expect(last == 429)
             let basic = "kiosk:\(try #require(secret))"
-            #expect(await stage.form("/oauth/device_authorization", "", basic: basic).status == 200)
+            #expect(await server.form("/oauth/device_authorization", "", basic: basic).status == 200)
         }
     }
 
     @Test("R14: the session's amr is that of a phone, never the phone's own, and its acr is no higher")
     func assurance() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let (_, tokens) = try await DeviceLogin.complete(stage, phone)
+        try await DeviceLogin.with { server, phone in
+            let (_, tokens) = try await DeviceLogin.complete(server, phone)
             let (own, child) = (try Answer.claims(of: phone.access), try Answer.claims(of: tokens.access))
             #expect(own.strings("amr") == ["pwd"] && child.strings("amr") == ["phone"])
             #expect(child.string("acr") == nil)
-            let shown = await stage.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
+            let shown = await server.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
             #expect(shown.string("authentication_mode") == "NO")
         }
     }

@@ -10,9 +10,9 @@ import Testing
 
     @Test("R6: the phone hears of another country, and an admin of none")
     func otherCountry() async throws {
-        try await DeviceLogin.with { stage, phone in
+        try await DeviceLogin.with { server, phone in
             for (address, isAbroad) in [(Self.graz, false), (Self.lisbon, true), (Self.unknown, false)] {
-                let login = try await DeviceLogin(stage, from: address)
+                let login = try await DeviceLogin(server, from: address)
                 let claimed = await login.scan(phone)
                 #expect(claimed.bool("other_country") == isAbroad, "\(address): \(claimed.text)")
                 #expect(await login.row().bool("other_country") == nil)
@@ -28,17 +28,17 @@ import Testing
         ])
     func near(_ same: ProximityRule, allowed: [String]) async throws {
         try await DeviceLogin.with { first, phone in
-            let stage = try await first.anotherNode(remoteLogins: EndpointsFixture.remoteLogins(same))
+            let server = try await first.anotherNode(remoteLogins: EndpointsFixture.remoteLogins(same))
             for address in ["192.0.2.1", Self.graz, Self.lisbon, Self.unknown] {
                 let isNear = allowed.contains(address) || address == "192.0.2.1"
-                let login = try await DeviceLogin(stage, from: address)
+                let login = try await DeviceLogin(server, from: address)
                 let claimed = await login.scan(phone)
                 #expect(claimed.status == (isNear ? 200 : 403), "\(same) \(address): \(claimed.text)")
                 #expect(isNear || claimed.string("code") == "elsewhere")
                 #expect(await login.look().string("event") == (isNear ? "number" : "waiting"))
                 _ = await login.act("stop", nil, phone)
             }
-            let events = await stage.admin(.get, "/admin/v1/events?limit=200").items
+            let events = await server.admin(.get, "/admin/v1/events?limit=200").items
             let refused = events.count { $0.string("event") == "login_refused" && $0.string("reason") == "elsewhere" }
             #expect(refused == (same == .off ? 0 : 4 - Set(allowed + ["192.0.2.1"]).count))
         }
@@ -46,10 +46,10 @@ import Testing
 
     @Test("R6: addresses without a country are alike, and IPv6 addresses of one network are")
     func edges() async throws {
-        try await DeviceLogin.with { stage, _ in
-            let login = try await DeviceLogin(stage, from: "2001:db8:1:2::1")
+        try await DeviceLogin.with { server, _ in
+            let login = try await DeviceLogin(server, from: "2001:db8:1:2::1")
             let row = try #require(
-                try await stage.endpoints.services.phoneLogins.login(typed: login.opened.string("user_code") ?? ""))
+                try await server.endpoints.services.phoneLogins.login(typed: login.opened.string("user_code") ?? ""))
             let country = EndpointsFixture.remoteLogins(.country)
             #expect(country.allows(row, .scanned, from: "2001:db8:9::9") && country.allows(row, .scanned, from: nil))
             #expect(!country.allows(row, .scanned, from: "192.0.2.1"))
@@ -63,9 +63,9 @@ import Testing
 
     @Test("R6: a typed code of another country has a second screen, and an approval before it counts for nothing")
     func secondScreen() async throws {
-        try await DeviceLogin.with { stage, _ in
-            let pages = AccountPages(stage)
-            let login = try await DeviceLogin(stage, from: Self.lisbon)
+        try await DeviceLogin.with { server, _ in
+            let pages = AccountPages(server)
+            let login = try await DeviceLogin(server, from: Self.lisbon)
             let code: String = try #require(login.opened.string("user_code"))
             let typing = try await pages.open("/device?user_code=\(code)")
             let review = AccountPage(try await pages.send("/device", of: typing, ["user_code": code]))
@@ -85,9 +85,9 @@ import Testing
     @Test("R6: a typed code of a device that is too far away lets no device in")
     func typedTooFar() async throws {
         try await DeviceLogin.with { first, _ in
-            let stage = try await first.anotherNode(remoteLogins: EndpointsFixture.remoteLogins(.country))
-            let pages = AccountPages(stage)
-            let login = try await DeviceLogin(stage, from: Self.lisbon)
+            let server = try await first.anotherNode(remoteLogins: EndpointsFixture.remoteLogins(.country))
+            let pages = AccountPages(server)
+            let login = try await DeviceLogin(server, from: Self.lisbon)
             let code: String = try #require(login.opened.string("user_code"))
             let typing = try await pages.open("/device?user_code=\(code)")
             let review = AccountPage(try await pages.send("/device", of: typing, ["user_code": code]))

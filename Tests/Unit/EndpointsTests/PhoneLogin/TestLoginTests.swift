@@ -46,16 +46,16 @@ struct TestLoginTests {
         }
 
     private static func with(_ body: (EndpointsFixture, Tokens) async throws -> Void) async throws {
-        try await EndpointsFixture.with(testClock: TestClock()) { stage in
-            try await DeviceLogin.makeClient(stage)
-            try await body(stage, try await stage.logIn())
+        try await EndpointsFixture.with(testClock: TestClock()) { server in
+            try await DeviceLogin.makeClient(server)
+            try await body(server, try await server.logIn())
         }
     }
 
     @Test("a login is driven into every state, and the app sees it so", arguments: targets)
     func everyState(target: Target) async throws {
-        try await Self.with { stage, phone in
-            let made = await stage.admin(.post, "/admin/v1/test/logins", target.json(phone))
+        try await Self.with { server, phone in
+            let made = await server.admin(.post, "/admin/v1/test/logins", target.json(phone))
             #expect(made.status == 201, "\(made.text)")
             let id = try #require(made.string("login", "login_id"))
             #expect(made.field("Location") == "/admin/v1/logins/\(id)")
@@ -65,8 +65,8 @@ struct TestLoginTests {
             let isVisible = !isPhoneGone && target.state != "STARTING"
             let seen =
                 isVisible
-                ? await stage.call(.get, "/v1/me/logins/\(id)", bearer: phone.access)
-                : await stage.admin(.get, "/admin/v1/logins/\(id)")
+                ? await server.call(.get, "/v1/me/logins/\(id)", bearer: phone.access)
+                : await server.admin(.get, "/admin/v1/logins/\(id)")
             #expect(seen.string("state") == target.state && seen.string("input") == target.input, "\(seen.text)")
             #expect(seen.string("history") == target.history)
             #expect(target.history == "DELETED" || seen.string("cause") == target.cause)
@@ -75,19 +75,19 @@ struct TestLoginTests {
 
     @Test("an app goes on from where the login was driven to, with the number of the answer")
     func goesOn() async throws {
-        try await Self.with { stage, phone in
-            let made = await stage.admin(
+        try await Self.with { server, phone in
+            let made = await server.admin(
                 .post, "/admin/v1/test/logins",
                 #"{"state":"WAITING_FOR_USER_INPUT","input":"WAIT_FOR_CONFIRMATION","phone_session_id":"\#(phone.sessionID)"}"#
             )
             let (id, number) = (try #require(made.string("login", "login_id")), try #require(made.integer("number")))
-            let confirmed = await stage.call(
+            let confirmed = await server.call(
                 .post, "/v1/me/logins/\(id)/confirm", #"{"number":\#(number)}"#, bearer: phone.access)
             #expect(confirmed.string("input") == "WAIT_FOR_SECOND_FACTOR", "\(confirmed.text)")
             // What no phone has claimed is claimed by its picture.
-            let open = await stage.admin(.post, "/admin/v1/test/logins", #"{"state":"STARTING","client_id":"tv"}"#)
+            let open = await server.admin(.post, "/admin/v1/test/logins", #"{"state":"STARTING","client_id":"tv"}"#)
             let code = try #require(open.string("qr"))
-            let claimed = await stage.call(
+            let claimed = await server.call(
                 .post, "/v1/me/logins", #"{"code":"\#(code)","source":"qr"}"#, bearer: phone.access)
             #expect(claimed.string("input") == "WAIT_FOR_CONFIRMATION", "\(claimed.text)")
         }
@@ -95,29 +95,29 @@ struct TestLoginTests {
 
     @Test("the test clock moves forward, and logins time out by it")
     func clock() async throws {
-        try await Self.with { stage, phone in
-            let made = await stage.admin(
+        try await Self.with { server, phone in
+            let made = await server.admin(
                 .post, "/admin/v1/test/logins",
                 #"{"state":"ACTIVE","history":"LOGGED_IN","client_id":"tv","phone_session_id":"\#(phone.sessionID)"}"#)
             let id = try #require(made.string("login", "login_id"))
             for (step, ahead) in [(1_000_000, 1_000_000), (0, 1_000_000), (209_600, 1_209_600)] as [(Int, Int64)] {
-                let moved = await stage.admin(.post, "/admin/v1/test/clock", #"{"advance_seconds":\#(step)}"#)
+                let moved = await server.admin(.post, "/admin/v1/test/clock", #"{"advance_seconds":\#(step)}"#)
                 #expect(moved.integer("ahead_seconds") == ahead)
                 #expect(moved.integer("now") == EndpointsFixture.start + ahead)
             }
             // Two weeks: the phone is idle, and takes the device with it.
-            let row = await stage.admin(.get, "/admin/v1/logins/\(id)")
+            let row = await server.admin(.get, "/admin/v1/logins/\(id)")
             #expect(row.string("history") == "LOGGED_OUT" && row.string("cause") == "parent_ended", "\(row.text)")
-            #expect(await stage.refresh(phone.refresh).string("reason") == "idle_expired")
+            #expect(await server.refresh(phone.refresh).string("reason") == "idle_expired")
             for bad in ["{}", #"{"advance_seconds":-1}"#, #"{"advance_seconds":31536001}"#] {
-                #expect(await stage.admin(.post, "/admin/v1/test/clock", bad).status == 400, "\(bad)")
+                #expect(await server.admin(.post, "/admin/v1/test/clock", bad).status == 400, "\(bad)")
             }
         }
     }
 
     @Test("a state that no login ever has is refused, and so is an unknown phone")
     func refused() async throws {
-        try await Self.with { stage, phone in
+        try await Self.with { server, phone in
             let session = #""phone_session_id":"\#(phone.sessionID)""#
             for bad in [
                 #"{\#(session)}"#, #"{"state":"OPEN",\#(session)}"#, #"{"state":"WAITING_FOR_USER_INPUT",\#(session)}"#,
@@ -126,7 +126,7 @@ struct TestLoginTests {
                 #"{"state":"ACTIVE","cause":"denied",\#(session)}"#, #"{"state":"STARTING"}"#, #"{"state":"ACTIVE"}"#,
                 #"{"state":"ACTIVE","phone_session_id":"00000000000000000000000000000000"}"#,
             ] {
-                let answer = await stage.admin(.post, "/admin/v1/test/logins", bad)
+                let answer = await server.admin(.post, "/admin/v1/test/logins", bad)
                 #expect(answer.status == 400, "\(bad): \(answer.text)")
             }
         }
@@ -134,11 +134,11 @@ struct TestLoginTests {
 
     @Test("a server without a test clock has neither call")
     func absent() async throws {
-        try await DeviceLogin.with { stage, _ in
+        try await DeviceLogin.with { server, _ in
             for (path, json) in [("clock", #"{"advance_seconds":1}"#), ("logins", #"{"state":"STARTING"}"#)] {
-                #expect(await stage.admin(.post, "/admin/v1/test/\(path)", json).status == 404)
+                #expect(await server.admin(.post, "/admin/v1/test/\(path)", json).status == 404)
             }
-            #expect(stage.context.clock.now.secondsSinceEpoch == EndpointsFixture.start)
+            #expect(server.context.clock.now.secondsSinceEpoch == EndpointsFixture.start)
         }
     }
 }

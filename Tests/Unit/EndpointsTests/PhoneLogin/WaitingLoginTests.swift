@@ -11,10 +11,10 @@ import Testing
     private static let patience = Duration.seconds(60)
 
     /// Services in which waits take no time.
-    private static func services(of stage: EndpointsFixture) -> Services {
+    private static func services(of server: EndpointsFixture) -> Services {
         let now = Locked(ContinuousClock.now)
         return Services(
-            stage.context, now: { now.withLock { $0 } },
+            server.context, now: { now.withLock { $0 } },
             sleep: { duration in
                 now.withLock { $0 += duration }
                 await Task.yield()
@@ -22,10 +22,10 @@ import Testing
     }
 
     /// The transactions during `body` that could write.
-    private static func transactions(of stage: EndpointsFixture, _ body: () async throws -> Void) async throws -> Int {
-        let before = stage.surroundings.transactions.load(ordering: .relaxed)
+    private static func transactions(of server: EndpointsFixture, _ body: () async throws -> Void) async throws -> Int {
+        let before = server.surroundings.transactions.load(ordering: .relaxed)
         try await body()
-        return stage.surroundings.transactions.load(ordering: .relaxed) - before
+        return server.surroundings.transactions.load(ordering: .relaxed) - before
     }
 
     private static func session(_ tokens: Tokens, _ services: Services) async throws -> AuthenticatedSession {
@@ -40,8 +40,8 @@ import Testing
         private let proof: PhoneLoginService.DeviceProof
         private let seen: (device: PhoneLogin, phone: PhoneLogin)
 
-        init(_ stage: EndpointsFixture, _ phone: Tokens, _ services: Services) async throws {
-            let login = try await DeviceLogin(stage)
+        init(_ server: EndpointsFixture, _ phone: Tokens, _ services: Services) async throws {
+            let login = try await DeviceLogin(server)
             #expect(await login.scan(phone).status == 200)
             id = try #require(Identifier<Session>(login.id))
             (service, proof) = (services.phoneLogins, .secret(login.secret))
@@ -61,22 +61,22 @@ import Testing
 
     @Test("Two requests that wait for a claimed login write nothing, and do not wake each other")
     func oneLogin() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let login = try await ClaimedLogin(stage, phone, Self.services(of: stage))
-            #expect(try await Self.transactions(of: stage) { _ = try await login.wait() } == 0)
+        try await DeviceLogin.with { server, phone in
+            let login = try await ClaimedLogin(server, phone, Self.services(of: server))
+            #expect(try await Self.transactions(of: server) { _ = try await login.wait() } == 0)
         }
     }
 
     @Test("Two phones that wait for the list of a user with a desktop that is logged in write nothing")
     func lists() async throws {
-        try await DeviceLogin.with { stage, phone in
-            _ = try await DeviceLogin.complete(stage, phone)
-            let other = try await stage.logIn(device: "phone-2")
-            let services = Self.services(of: stage)
+        try await DeviceLogin.with { server, phone in
+            _ = try await DeviceLogin.complete(server, phone)
+            let other = try await server.logIn(device: "phone-2")
+            let services = Self.services(of: server)
             let service = services.phoneLogins
             let userID = try await Self.session(other, services).user.id
             let version = try await service.living(of: userID, unlike: nil, patience: .zero).version
-            let count = try await Self.transactions(of: stage) {
+            let count = try await Self.transactions(of: server) {
                 async let one = service.living(of: userID, unlike: version, patience: Self.patience)
                 async let two = service.living(of: userID, unlike: version, patience: Self.patience)
                 _ = try await (one, two)
@@ -87,47 +87,47 @@ import Testing
 
     @Test("A login that has timed out is shown as over at once, and is written as over by the clean-up")
     func timeOut() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let login = try await DeviceLogin(stage)
+        try await DeviceLogin.with { server, phone in
+            let login = try await DeviceLogin(server)
             #expect(await login.scan(phone).status == 200)
-            stage.moveClock(to: 180)
-            let looks = try await Self.transactions(of: stage) {
+            server.moveClock(to: 180)
+            let looks = try await Self.transactions(of: server) {
                 #expect(await login.look().string("event") == "timed_out")
                 #expect(await login.row().string("cause") == "timed_out")
-                #expect(await stage.call(.get, "/v1/me/logins", bearer: phone.access).items.isEmpty)
+                #expect(await server.call(.get, "/v1/me/logins", bearer: phone.access).items.isEmpty)
             }
             #expect(looks == 0)
-            #expect(await stage.admin(.get, "/admin/v1/logins?phase=aborted").items.isEmpty)
-            #expect(try await stage.endpoints.phoneLogins.sweep() == 1)
-            #expect(await stage.admin(.get, "/admin/v1/logins?phase=aborted").items.count == 1)
-            #expect(try await stage.endpoints.phoneLogins.sweep() == 0)
+            #expect(await server.admin(.get, "/admin/v1/logins?phase=aborted").items.isEmpty)
+            #expect(try await server.endpoints.phoneLogins.sweep() == 1)
+            #expect(await server.admin(.get, "/admin/v1/logins?phase=aborted").items.count == 1)
+            #expect(try await server.endpoints.phoneLogins.sweep() == 0)
         }
     }
 
     @Test("A login is written as over by the clean-up, after a look, when its phone's session has ended by time")
     func phoneEndedByTime() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let (login, tokens) = try await DeviceLogin.complete(stage, phone)
+        try await DeviceLogin.with { server, phone in
+            let (login, tokens) = try await DeviceLogin.complete(server, phone)
             // The phone's session ends by disuse, and that of the device does not.
-            stage.moveClock(to: 10 * EndpointsFixture.day)
-            #expect(await stage.refresh(tokens.refresh).status == 200)
-            stage.moveClock(to: 14 * EndpointsFixture.day)
-            #expect(try await stage.endpoints.phoneLogins.sweep() == 0)
-            let looks = try await Self.transactions(of: stage) {
+            server.moveClock(to: 10 * EndpointsFixture.day)
+            #expect(await server.refresh(tokens.refresh).status == 200)
+            server.moveClock(to: 14 * EndpointsFixture.day)
+            #expect(try await server.endpoints.phoneLogins.sweep() == 0)
+            let looks = try await Self.transactions(of: server) {
                 #expect(await login.look().string("event") == "logged_out")
             }
             #expect(looks == 0)
-            #expect(try await stage.endpoints.phoneLogins.sweep() == 1)
-            let child = await stage.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
+            #expect(try await server.endpoints.phoneLogins.sweep() == 1)
+            let child = await server.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
             #expect(child.string("ended_reason") == "parent_ended", "\(child.text)")
         }
     }
 
     @Test("The change of a login wakes both requests that wait for it")
     func change() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let services = Services(stage.context, sleep: { _ in try? await Task.sleep(for: .seconds(3600)) })
-            let login = try await ClaimedLogin(stage, phone, services)
+        try await DeviceLogin.with { server, phone in
+            let services = Services(server.context, sleep: { _ in try? await Task.sleep(for: .seconds(3600)) })
+            let login = try await ClaimedLogin(server, phone, services)
             async let waiting = login.wait()
             while services.phoneLogins.watch.waitingCount < 2 { await Task.yield() }
             _ = try await login.service.perform(
@@ -139,13 +139,13 @@ import Testing
 
     @Test("An act that changes nothing wakes no request")
     func noChange() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let login = try await DeviceLogin(stage)
+        try await DeviceLogin.with { server, phone in
+            let login = try await DeviceLogin(server)
             #expect(await login.scan(phone).status == 200)
             let id = try #require(Identifier<Session>(login.id))
             let waits = Locked(0)
             let services = Services(
-                stage.context,
+                server.context,
                 sleep: { _ in
                     waits.withLock { $0 += 1 }
                     try? await Task.sleep(for: .seconds(3600))

@@ -14,8 +14,8 @@ import Testing
     }
 
     @Test func sixtyAtOnce_thenOneEachMinute() async throws {
-        try await EndpointsFixture.withAnonymousUsers { stage in
-            let limited = RateLimitFixture(stage, RateLimits())
+        try await EndpointsFixture.withAnonymousUsers { server in
+            let limited = RateLimitFixture(server, RateLimits())
             for _ in 1...60 { #expect(await logIn(limited).status == 200) }
             let refused = await logIn(limited)
             #expect(refused.status == 429 && refused.string("code") == "too_many_requests")
@@ -31,10 +31,10 @@ import Testing
     }
 
     @Test func loginsThatFail_doNotCount() async throws {
-        try await EndpointsFixture.withAnonymousUsers { stage in
+        try await EndpointsFixture.withAnonymousUsers { server in
             var limits = RateLimits()
             limits.anonymousLoginsPerAddress = 1
-            let limited = RateLimitFixture(stage, limits)
+            let limited = RateLimitFixture(server, limits)
             for _ in 1...3 { #expect(await logIn(limited, #","scope":"all""#).status == 400) }
             #expect(await logIn(limited).status == 200)
             #expect(await logIn(limited).status == 429)

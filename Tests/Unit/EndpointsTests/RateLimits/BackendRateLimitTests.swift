@@ -13,15 +13,15 @@ import Testing
     private static let right = "correct+horse"
 
     private static func with(_ body: (RateLimitFixture, String) async throws -> Void) async throws {
-        try await EndpointsFixture.with { stage in
-            let made = await stage.admin(
+        try await EndpointsFixture.with { server in
+            let made = await server.admin(
                 .post, "/admin/v1/users", #"{"username":"bert","password":"\#(EndpointsFixture.password)"}"#)
             #expect(made.status == 201)
-            let secret = try #require(try await stage.makeClient(client))
-            _ = try await stage.makeClient(#"{"client_id":"old","grant_types":["password","refresh_token"]}"#)
+            let secret = try #require(try await server.makeClient(client))
+            _ = try await server.makeClient(#"{"client_id":"old","grant_types":["password","refresh_token"]}"#)
             var limits = RateLimits()
             limits.wrongPasswordsPerAddress = 2
-            try await body(RateLimitFixture(stage, limits), "backend:\(secret)")
+            try await body(RateLimitFixture(server, limits), "backend:\(secret)")
         }
     }
 

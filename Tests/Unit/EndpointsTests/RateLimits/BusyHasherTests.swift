@@ -18,21 +18,21 @@ import Testing
             case .refresh: await phone.refresh("&password=correct+horse")
             case .presence: await phone.show("{\(json)}")
             case .password:
-                await phone.stage.call(
+                await phone.server.call(
                     .put, "/v1/me/password",
                     #"{"old_password":"\#(EndpointsFixture.password)","new_password":"another horse"}"#,
                     bearer: phone.tokens.access)
             case .mode: await phone.setMode("NO", "," + json)
             case .reset:
-                await phone.stage.call(
+                await phone.server.call(
                     .post, "/v1/password-reset",
                     #"{"reset_token":"\#(resetToken)","new_password":"another horse"}"#)
             }
         }
     }
 
-    private func logIn(_ stage: EndpointsFixture, _ number: Int) async -> Answer {
-        await stage.call(
+    private func logIn(_ server: EndpointsFixture, _ number: Int) async -> Answer {
+        await server.call(
             .post, "/v1/login",
             #"{"username":"anna","password":"\#(EndpointsFixture.password)","device":{"id":"tablet-\#(number)"}}"#)
     }
@@ -40,12 +40,12 @@ import Testing
     /// Endless logins, rightly or not, stop no user that is signed in.
     @Test(arguments: SessionCall.allCases)
     func aFloodOfLoginsKeepsNoSessionFromItsPassword(_ call: SessionCall) async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let hash = try HeldHash(width: 1, pendingMax: 3)
-            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let node = try await server.anotherNode(passwords: hash.passwords)
             let phone = try await GuardedPhone(node, .password)
-            if call == .refresh { stage.moveClock(to: 4000) }
-            let mailed = await stage.admin(.post, "/admin/v1/users/username:anna/password-reset")
+            if call == .refresh { server.moveClock(to: 4000) }
+            let mailed = await server.admin(.post, "/admin/v1/users/username:anna/password-reset")
             let resetToken = try #require(mailed.string("reset_token"))
             let isAnswered = Locked(false)
             var answer: Task<Answer, Never>?
@@ -78,11 +78,11 @@ import Testing
 
     /// A user that sends the right password again and again does not keep the others from theirs either.
     @Test func oneUserFillsNoRoomOfTheOthers() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let hash = try HeldHash(width: 1, pendingMax: 8)
-            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let node = try await server.anotherNode(passwords: hash.passwords)
             let phone = try await GuardedPhone(node, .password)
-            let made = await stage.admin(
+            let made = await server.admin(
                 .post, "/admin/v1/users", #"{"username":"bert","password":"\#(EndpointsFixture.password)"}"#)
             #expect(made.status == 201)
             let login = await node.call(
@@ -111,10 +111,10 @@ import Testing
         "A page says that the queue of passwords is full, and loses neither the link nor the session",
         arguments: ["/reset", "/account/password"])
     func busyPages(_ path: String) async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let hash = try HeldHash(width: 1, pendingMax: 1)
-            let node = try await stage.anotherNode(passwords: hash.passwords)
-            let mailed = await stage.admin(.post, "/admin/v1/users/username:anna/password-reset")
+            let node = try await server.anotherNode(passwords: hash.passwords)
+            let mailed = await server.admin(.post, "/admin/v1/users/username:anna/password-reset")
             let token = try #require(mailed.string("reset_token"))
             let phone = try await GuardedPhone(node, .password)
             let account = AccountPages(node)
@@ -157,11 +157,11 @@ import Testing
 
     @Test("A password that gets no place in the queue counts for its address", arguments: Way.allCases)
     func refusedPlaces(_ way: Way) async throws {
-        try await EndpointsFixture.with { stage in
-            _ = try await stage.makeClient(
+        try await EndpointsFixture.with { server in
+            _ = try await server.makeClient(
                 #"{"client_id":"old","token_endpoint_auth_method":"none","grant_types":["password","refresh_token"]}"#)
             let hash = try HeldHash(width: 1, pendingMax: 1)
-            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let node = try await server.anotherNode(passwords: hash.passwords)
             var limits = RateLimits()
             limits.wrongPasswordsPerAddress = 2
             let limited = RateLimitFixture(node, limits)

@@ -16,8 +16,8 @@ import Testing
     private static let grant = "grant_type=client_credentials"
 
     /// A client with a secret, as `id:secret`.
-    private static func givenClient(_ id: String, _ stage: EndpointsFixture) async throws -> String {
-        let secret = try await stage.makeClient(
+    private static func givenClient(_ id: String, _ server: EndpointsFixture) async throws -> String {
+        let secret = try await server.makeClient(
             #"""
             {"client_id":"\#(id)","token_endpoint_auth_method":"client_secret_basic","scope":"read",
              "grant_types":["client_credentials","refresh_token","password"]}
@@ -26,10 +26,10 @@ import Testing
     }
 
     /// The client `backend`, and the form by which it refreshes a session of anna.
-    private static func givenSession(_ limited: RateLimitFixture, _ stage: EndpointsFixture) async throws -> (
+    private static func givenSession(_ limited: RateLimitFixture, _ server: EndpointsFixture) async throws -> (
         client: String, refresh: String
     ) {
-        let client = try await givenClient("backend", stage)
+        let client = try await givenClient("backend", server)
         let login = await limited.form(
             "/oauth/token", "grant_type=password&username=anna&password=correct+horse", basic: client)
         let token = try #require(login.string("refresh_token"))
@@ -38,9 +38,9 @@ import Testing
 
     /// The id of a client is enough to call in its name: such calls must cost neither it nor its sessions anything.
     @Test func guessesMeetALimitThatTheClientItselfNeverMeets() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.refusedTokensPerClient = 2 })
-            let (client, refresh) = try await Self.givenSession(limited, stage)
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.refusedTokensPerClient = 2 })
+            let (client, refresh) = try await Self.givenSession(limited, server)
             for target in ["/oauth/token", "/oauth/introspect"] {
                 let guess = await limited.form(target, "\(Self.grant)&token=x", basic: "backend:wrong")
                 #expect(guess.string("error") == "invalid_client")
@@ -69,8 +69,8 @@ import Testing
 
     @Test func assertionsOfOtherKeysAreGuessesToo() async throws {
         try await Assertions.with { client in
-            let limited = RateLimitFixture(client.stage, Self.limits { $0.refusedTokensPerClient = 1 })
-            let stranger = Assertions(stage: client.stage, key: .generate(.es256))
+            let limited = RateLimitFixture(client.server, Self.limits { $0.refusedTokensPerClient = 1 })
+            let stranger = Assertions(server: client.server, key: .generate(.es256))
             func ask(_ signer: Assertions, _ jti: String) async -> Answer {
                 await limited.form(
                     "/oauth/token",
@@ -84,9 +84,9 @@ import Testing
     }
 
     @Test func whatAClientIsRefusedCountsForItWhereverItIs() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.refusedTokensPerClient = 2 })
-            let client = try await Self.givenClient("backend", stage)
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.refusedTokensPerClient = 2 })
+            let client = try await Self.givenClient("backend", server)
             let login = "grant_type=password&username=anna&password=correct+horse"
             let exchange =
                 "grant_type=urn:ietf:params:oauth:grant-type:token-exchange&subject_token=x"
@@ -100,16 +100,16 @@ import Testing
             #expect(limited.refusals(.refusedTokensPerClient))
             // What it may have it gets; and others are not touched.
             #expect(await limited.form("/oauth/token", login, basic: client).status == 200)
-            let other = try await Self.givenClient("other", stage)
+            let other = try await Self.givenClient("other", server)
             #expect(await limited.form("/oauth/token", exchange, basic: other).status == 400)
         }
     }
 
     /// A service that asks for a token before each of its calls; the sessions of its users are another thing.
     @Test func tokensThatAClientGetsForItselfAreCounted() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.clientTokensPerClient = 3 })
-            let (client, refresh) = try await Self.givenSession(limited, stage)
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.clientTokensPerClient = 3 })
+            let (client, refresh) = try await Self.givenSession(limited, server)
             // A call that only names it takes none.
             for _ in 1...5 { #expect(await limited.form("/oauth/token", Self.grant, basic: "backend:x").status == 401) }
             #expect(await limited.form("/oauth/token", Self.grant, basic: client).status == 200)
@@ -120,7 +120,7 @@ import Testing
             #expect(limited.refusals(.clientTokensPerClient))
             #expect(await limited.form("/oauth/token", refresh, basic: client).status == 200)
             #expect(await limited.form("/oauth/introspect", "token=x", basic: client).status == 200)
-            let other = try await Self.givenClient("other", stage)
+            let other = try await Self.givenClient("other", server)
             #expect(await limited.form("/oauth/token", Self.grant, basic: other).status == 200)
             limited.wait(seconds: 21)
             #expect(await limited.form("/oauth/token", Self.grant, basic: client).status == 200)

@@ -15,26 +15,26 @@ import Testing
         case password, reset, setPassword, createUser, email, logins, mode, presence, refresh, resumption
 
         fileprivate func make(_ phone: GuardedPhone, _ resetToken: String) async -> Answer {
-            let stage = phone.stage
+            let server = phone.server
             let password = #""password":"\#(EndpointsFixture.password)""#
             return switch self {
             case .password:
-                await stage.call(
+                await server.call(
                     .put, "/v1/me/password",
                     #"{"old_password":"\#(EndpointsFixture.password)","new_password":"another horse"}"#,
                     bearer: phone.tokens.access)
             case .reset:
-                await stage.call(
+                await server.call(
                     .post, "/v1/password-reset", #"{"reset_token":"\#(resetToken)","new_password":"another horse"}"#)
             case .setPassword:
-                await stage.admin(
+                await server.admin(
                     .put, "/admin/v1/users/username:anna/password", #"{"new_password":"another horse"}"#)
-            case .createUser: await stage.admin(.post, "/admin/v1/users", #"{"username":"bert",\#(password)}"#)
+            case .createUser: await server.admin(.post, "/admin/v1/users", #"{"username":"bert",\#(password)}"#)
             case .email:
-                await stage.call(
+                await server.call(
                     .patch, "/v1/me", #"{"email":"eve@example.org",\#(password)}"#, bearer: phone.tokens.access)
             case .logins:
-                await stage.call(
+                await server.call(
                     .put, "/v1/me/login-settings", #"{"logins_disabled":true}"#,
                     fields: [
                         "Authorization": "Basic " + Data("anna:\(EndpointsFixture.password)".utf8).base64EncodedString()
@@ -66,21 +66,21 @@ import Testing
 
     @Test(arguments: Call.allCases)
     func whatWasGivenUpWhileAPasswordWasHashedIsNotDone(_ call: Call) async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let hash = try HeldHash()
-            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let node = try await server.anotherNode(passwords: hash.passwords)
             let phone = try await GuardedPhone(node, .password)
-            let other = try await stage.logIn(device: "phone-2")
-            let mailed = await stage.admin(.post, "/admin/v1/users/username:anna/password-reset")
+            let other = try await server.logIn(device: "phone-2")
+            let mailed = await server.admin(.post, "/admin/v1/users/username:anna/password-reset")
             let resetToken = try #require(mailed.string("reset_token"))
-            stage.moveClock(to: [.refresh, .resumption].contains(call) ? 4000 : 400)
-            let before = try await Account(stage.store, phone.tokens, other)
+            server.moveClock(to: [.refresh, .resumption].contains(call) ? 4000 : 400)
+            let before = try await Account(server.store, phone.tokens, other)
             let answer = await hash.givingUp { await call.make(phone, resetToken) }
             #expect(answer.status == 503, "\(answer.text)")
-            #expect(try await Account(stage.store, phone.tokens, other) == before)
+            #expect(try await Account(server.store, phone.tokens, other) == before)
             let again = await call.make(phone, resetToken)
             #expect(again.status < 300, "\(again.text)")
-            #expect(try await Account(stage.store, phone.tokens, other) != before)
+            #expect(try await Account(server.store, phone.tokens, other) != before)
         }
     }
 
@@ -89,14 +89,14 @@ import Testing
     /// Nor what waited for the database.
     @Test(arguments: QuickCall.allCases)
     func whatWasGivenUpBeforeItsTransactionIsNotDone(_ call: QuickCall) async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .password)
-            stage.moveClock(to: 400)
-            let before = try await Account(stage.store, phone.tokens)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .password)
+            server.moveClock(to: 400)
+            let before = try await Account(server.store, phone.tokens)
             let gate = DispatchSemaphore(value: 0)
             let (reached, continuation) = AsyncStream<Void>.makeStream()
             let holding = Task {
-                try await stage.store.updateSettings { _ in
+                try await server.store.updateSettings { _ in
                     continuation.finish()
                     gate.wait()
                 }
@@ -104,16 +104,16 @@ import Testing
             for await _ in reached {}
             let asked = Task {
                 switch call {
-                case .name: await stage.call(.patch, "/v1/me", #"{"display_name":"Eve"}"#, bearer: phone.tokens.access)
+                case .name: await server.call(.patch, "/v1/me", #"{"display_name":"Eve"}"#, bearer: phone.tokens.access)
                 case .presence: await phone.show(#"{"password":"\#(EndpointsFixture.password)"}"#)
                 }
             }
-            while stage.store.waitingChanges < 1 { await Task.yield() }
+            while server.store.waitingChanges < 1 { await Task.yield() }
             asked.cancel()
             gate.signal()
             try await holding.value
             #expect(await asked.value.status == 503)
-            #expect(try await Account(stage.store, phone.tokens) == before)
+            #expect(try await Account(server.store, phone.tokens) == before)
         }
     }
 }

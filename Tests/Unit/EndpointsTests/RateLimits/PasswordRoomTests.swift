@@ -96,7 +96,7 @@ import Testing
                     {"client_id":"pages","grant_types":["authorization_code","refresh_token"],"scope":"openid profile email read",
                      "redirect_uris":["\#(PageLoginFixture.redirectURI)"]}
                     """#)
-                let login = PageLoginFixture(stage: node)
+                let login = PageLoginFixture(server: node)
                 let browser = Browser(node)
                 let page = try await login.page(browser, ["client_id": "pages"])
                 nonisolated(unsafe) let sender = browser
@@ -138,9 +138,9 @@ import Testing
 
     @Test("Every way waits in the queue of its evidence and its network", arguments: Way.allCases, [false, true])
     func rooms(_ way: Way, isAfterWrong: Bool) async throws {
-        try await EndpointsFixture.withAnonymousUsers { stage in
+        try await EndpointsFixture.withAnonymousUsers { server in
             let hash = try HeldHash()
-            let node = try await stage.anotherNode(passwords: hash.passwords)
+            let node = try await server.anotherNode(passwords: hash.passwords)
             let ask = try await way.prepare(node)
             if isAfterWrong { await Self.wrongLogin(node) }
             let answer = try await hash.during {
@@ -178,10 +178,10 @@ import Testing
 
     @Test("A device is known by an active session of the user that the login names")
     func knownDevice() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let hash = try HeldHash(width: 1)
-            let node = try await stage.anotherNode(passwords: hash.passwords)
-            let made = await stage.admin(
+            let node = try await server.anotherNode(passwords: hash.passwords)
+            let made = await server.admin(
                 .post, "/admin/v1/users", #"{"username":"bert","password":"\#(EndpointsFixture.password)"}"#)
             #expect(made.status == 201)
             let bert = try Tokens(
@@ -191,7 +191,7 @@ import Testing
             #expect(try await Self.room(of: "bert", on: "phone-1", at: node, hash) == .knownDevices)
             #expect(try await Self.room(of: "anna", on: "phone-1", at: node, hash) == .cleanNetworks)
             #expect(try await Self.room(of: "bert", on: "phone-2", at: node, hash) == .cleanNetworks)
-            let out = await stage.admin(.post, "/admin/v1/users/\(bert.userID)/revoke", "{}")
+            let out = await server.admin(.post, "/admin/v1/users/\(bert.userID)/revoke", "{}")
             #expect(out.status < 300, "\(out.text)")
             #expect(try await Self.room(of: "bert", on: "phone-1", at: node, hash) == .cleanNetworks)
             #expect(try await Self.room(of: "nobody", on: "phone-1", at: node, hash) == .cleanNetworks)

@@ -42,9 +42,9 @@ import Testing
 
     @Test("a device hears at the token endpoint that it polls too soon, and gets its tokens at once after the approval")
     func device() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let limited = RateLimitFixture(stage, RateLimits())
-            let login = try await DeviceLogin(stage)
+        try await DeviceLogin.with { server, phone in
+            let limited = RateLimitFixture(server, RateLimits())
+            let login = try await DeviceLogin(server)
             func poll() async -> String? {
                 await limited.form(
                     "/oauth/token",

@@ -12,16 +12,16 @@ import Testing
     /// Asks on and on; the last answer is beyond the limit. And a call that then shares all but the key with it.
     private typealias Story = (answers: [Answer], refused: Answer, other: Answer, otherStatus: Int)
 
-    private static func login(_ key: Key, _ stage: EndpointsFixture) async throws -> Story {
+    private static func login(_ key: Key, _ server: EndpointsFixture) async throws -> Story {
         var limits = RateLimits()
         switch key {
         case .address:
             limits.wrongPasswordsPerAddress = 2
-            let limited = RateLimitFixture(stage, limits)
+            let limited = RateLimitFixture(server, limits)
             let answers = [await limited.logIn("wrong", as: "a"), await limited.logIn("wrong", as: "b")]
             return (answers, await limited.logIn(as: "bert"), await limited.logIn(as: "bert", from: "192.0.2.2"), 200)
         case .user:
-            let limited = RateLimitFixture(stage, limits)
+            let limited = RateLimitFixture(server, limits)
             var answers: [Answer] = []
             for place in 1...10 {
                 answers.append(await limited.logIn("wrong", device: "d-\(place)", from: "192.0.2.\(place)"))
@@ -29,16 +29,16 @@ import Testing
             return (answers, await limited.logIn(device: "d-11"), await limited.logIn(as: "bert", device: "d-11"), 200)
         case .device:
             limits.loginsPerDevice = 2
-            let limited = RateLimitFixture(stage, limits)
+            let limited = RateLimitFixture(server, limits)
             let answers = [await limited.logIn("wrong"), await limited.logIn("wrong", from: "192.0.2.2")]
             return (answers, await limited.logIn(), await limited.logIn(device: "phone-2"), 200)
         }
     }
 
-    private static func reset(_ key: Key, _ stage: EndpointsFixture) async throws -> Story {
+    private static func reset(_ key: Key, _ server: EndpointsFixture) async throws -> Story {
         var limits = RateLimits()
         if key == .address { limits.failedResetsPerAddress = 2 } else { limits.failedResetsPerUser = 2 }
-        let limited = RateLimitFixture(stage, limits)
+        let limited = RateLimitFixture(server, limits)
         func token(_ name: String) async throws -> String {
             let made = await limited.admin(.post, "/admin/v1/users/username:\(name)/password-reset")
             return try #require(made.string("reset_token"))
@@ -64,14 +64,14 @@ import Testing
         }
     }
 
-    private static func token(_ key: Key, _ stage: EndpointsFixture) async throws -> Story {
+    private static func token(_ key: Key, _ server: EndpointsFixture) async throws -> Story {
         var limits = RateLimits()
         switch key {
         case .address: limits.refusedTokensPerAddress = 2
         case .user: limits.refusedTokensPerUser = 2
         case .device: limits.refusedTokensPerSession = 2
         }
-        let limited = RateLimitFixture(stage, limits)
+        let limited = RateLimitFixture(server, limits)
         /// A token of a session that has ended.
         func ended(_ name: String, _ device: String) async throws -> String {
             let token = try #require(await limited.logIn(as: name, device: device).string("refresh_token"))
@@ -96,24 +96,24 @@ import Testing
 
     @Test(arguments: Call.allCases, Key.allCases)
     func tooManyCallsAreToldToWait_andNoOthers(_ call: Call, _ key: Key) async throws {
-        try await EndpointsFixture.with { stage in
-            let made = await stage.admin(
+        try await EndpointsFixture.with { server in
+            let made = await server.admin(
                 .post, "/admin/v1/users", #"{"username":"bert","password":"\#(EndpointsFixture.password)"}"#)
             #expect(made.status == 201)
-            let kept = try await stage.logIn(device: "kept")
+            let kept = try await server.logIn(device: "kept")
             let story =
                 switch call {
-                case .login: try await Self.login(key, stage)
-                case .reset: try await Self.reset(key, stage)
-                case .token: try await Self.token(key, stage)
+                case .login: try await Self.login(key, server)
+                case .reset: try await Self.reset(key, server)
+                case .token: try await Self.token(key, server)
                 }
             #expect(story.answers.allSatisfy { [400, 401].contains($0.status) })
             #expect(story.refused.status == 429, "\(story.refused.text)")
             #expect((story.refused.field("Retry-After").flatMap { Int($0) } ?? 0) > 0)
             #expect(story.other.status == story.otherStatus, "\(story.other.text)")
             // No session that lives is ended or kept waiting by it.
-            #expect(await stage.refresh(kept.refresh).status == 200)
-            #expect(await stage.call(.get, "/v1/me", bearer: kept.access).status == 200)
+            #expect(await server.refresh(kept.refresh).status == 200)
+            #expect(await server.call(.get, "/v1/me", bearer: kept.access).status == 200)
         }
     }
 }

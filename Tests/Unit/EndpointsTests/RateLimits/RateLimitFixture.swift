@@ -12,17 +12,17 @@ struct RateLimitFixture: Sendable {
         let nanoseconds = Atomic<Int64>(0)
     }
 
-    let stage: EndpointsFixture
+    let server: EndpointsFixture
     let endpoints: Endpoints
     let registry = MetricsRegistry()
     private let stopwatch = Stopwatch()
 
-    init(_ stage: EndpointsFixture, _ limits: RateLimits) {
-        self.stage = stage
+    init(_ server: EndpointsFixture, _ limits: RateLimits) {
+        self.server = server
         endpoints = Endpoints(
-            context: stage.context, metrics: registry,
+            context: server.context, metrics: registry,
             logger: Logger(level: .error, sink: LogSink { _ in }, clock: { 0 }),
-            rateLimits: limits, identityVerifier: stage.endpoints.identityVerifier,
+            rateLimits: limits, identityVerifier: server.endpoints.identityVerifier,
             stopwatch: { [stopwatch] in stopwatch.nanoseconds.load(ordering: .relaxed) })
     }
 
@@ -45,7 +45,7 @@ struct RateLimitFixture: Sendable {
 
     /// A call of an admin.
     func admin(_ method: Method, _ target: String) async -> Answer {
-        let request = Request(method, target, fields: ["Authorization": "Bearer \(stage.adminKey)"])
+        let request = Request(method, target, fields: ["Authorization": "Bearer \(server.adminKey)"])
         let caller = Caller(remoteAddress: "192.0.2.9", listener: .admin)
         return Answer(await endpoints.reply(to: request, from: caller).response())
     }

@@ -13,8 +13,8 @@ import Testing
     }
 
     @Test func wrongPasswordsFromOneAddressMeetTheLimitForAnyUser() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 3 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.wrongPasswordsPerAddress = 3 })
             for name in ["anna", "nobody", "somebody"] {
                 let answer = await limited.logIn("wrong", as: name)
                 #expect(answer.status == 401)
@@ -38,8 +38,8 @@ import Testing
 
     /// Guesses with one session's token do not limit other sessions of the same address, and are slowed down by their own number.
     @Test func aPasswordWithARefreshIsNoGuessOfTheAddress() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 2 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.wrongPasswordsPerAddress = 2 })
             let login = await limited.logIn()
             let token = try #require(login.string("refresh_token"))
             for _ in 1...10 {
@@ -59,23 +59,23 @@ import Testing
 
     /// A token of an ended session tells nothing about the password.
     @Test func noPasswordIsTriedForASessionThatHasEnded() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 1 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.wrongPasswordsPerAddress = 1 })
             let login = await limited.logIn()
             let token = try #require(login.string("refresh_token"))
-            _ = await stage.admin(.post, "/admin/v1/users/username:anna/revoke")
+            _ = await server.admin(.post, "/admin/v1/users/username:anna/revoke")
             for password in ["wrong", "worse", EndpointsFixture.password.replacing(" ", with: "+")] {
                 let answer = await limited.refresh(token + "&password=\(password)")
                 #expect(answer.string("reason") == "revoked_by_admin")
             }
-            #expect(await stage.admin(.get, "/admin/v1/events?limit=200").text.contains("login_failed") == false)
+            #expect(await server.admin(.get, "/admin/v1/events?limit=200").text.contains("login_failed") == false)
         }
     }
 
     @Test func aLoginThatIsRefusedAfterTheRightPasswordIsNotCounted() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 1 })
-            _ = await stage.admin(.post, "/admin/v1/users/username:anna/disable", "{}")
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.wrongPasswordsPerAddress = 1 })
+            _ = await server.admin(.post, "/admin/v1/users/username:anna/disable", "{}")
             for _ in 1...3 {
                 let answer = await limited.logIn()
                 #expect(answer.status == 403)
@@ -84,9 +84,9 @@ import Testing
     }
 
     @Test func whatSucceedsIsNotCounted() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let limited = RateLimitFixture(
-                stage,
+                server,
                 Self.limits {
                     $0.wrongPasswordsPerAddress = 1
                     $0.refusedTokensPerAddress = 1
@@ -112,8 +112,8 @@ import Testing
     }
 
     @Test func refusedTokensMeetTheLimitInEitherFace() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.refusedTokensPerAddress = 2 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.refusedTokensPerAddress = 2 })
             for _ in 1...2 {
                 let answer = await limited.refresh("junk")
                 #expect(answer.status == 400)
@@ -136,8 +136,8 @@ import Testing
     }
 
     @Test func aSessionThatWasRefusedTooOftenIsToldToWait() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.refusedTokensPerSession = 2 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.refusedTokensPerSession = 2 })
             let ended = try #require((await limited.logIn()).string("refresh_token"))
             let living = try #require((await limited.logIn(device: "phone-2")).string("refresh_token"))
             let out = await limited.json(.post, "/v1/logout", #"{"refresh_token":"\#(ended)"}"#)
@@ -153,8 +153,8 @@ import Testing
     }
 
     @Test func anAppThatLogsInAgainAndAgainMeetsTheLimitOfItsDevice() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.loginsPerDevice = 2 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.loginsPerDevice = 2 })
             for _ in 1...2 {
                 let answer = await limited.logIn()
                 #expect(answer.status == 200)
@@ -171,15 +171,15 @@ import Testing
     }
 
     @Test func wrongResetTokensMeetTheLimitBeforeAnythingIsHashed() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.failedResetsPerAddress = 2 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.failedResetsPerAddress = 2 })
             for _ in 1...2 {
                 let answer = await limited.reset("wrong", to: "another horse")
                 #expect(answer.status == 400)
             }
             let refused = await limited.reset("wrong", to: "another horse")
             #expect(refused.status == 429)
-            let made = await stage.admin(.post, "/admin/v1/users/username:anna/password-reset")
+            let made = await server.admin(.post, "/admin/v1/users/username:anna/password-reset")
             let token = try #require(made.string("reset_token"))
             let early = await limited.reset(token, to: "another horse")
             #expect(early.status == 429)
@@ -190,8 +190,8 @@ import Testing
     }
 
     @Test func passwordsWithoutATokenInOtherCallsCountAsWell() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 2 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.wrongPasswordsPerAddress = 2 })
             func setLogins(_ password: String) async -> Answer {
                 await limited.json(
                     .put, "/v1/me/login-settings", #"{"logins_disabled":false}"#,
@@ -206,14 +206,14 @@ import Testing
     }
 
     @Test func zeroMeansNoLimitAndTheLocalSocketHasNoAddress() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let without = RateLimitFixture(
-                stage,
+                server,
                 Self.limits {
                     $0.wrongPasswordsPerAddress = 0
                     $0.refusedTokensPerAddress = 0
                 })
-            let local = RateLimitFixture(stage, Self.limits { $0.refusedTokensPerAddress = 1 })
+            let local = RateLimitFixture(server, Self.limits { $0.refusedTokensPerAddress = 1 })
             for _ in 1...4 {
                 let (first, second) = (await without.refresh("junk"), await local.refresh("junk", from: nil))
                 #expect(first.status == 400)
@@ -236,8 +236,8 @@ import Testing
     }
 
     @Test func theAddressesOfAnIPv6CustomerShareALimit() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.wrongPasswordsPerAddress = 1 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.wrongPasswordsPerAddress = 1 })
             #expect(await limited.logIn("wrong", from: "2001:db8:1:2::1").status == 401)
             #expect(await limited.logIn(from: "2001:db8:1:2:ffff::9").status == 429)
             #expect(await limited.logIn(from: "2001:db8:1:3::1").status == 200)

@@ -7,19 +7,19 @@ import Testing
 
 /// A client that refreshes in a loop is slowed, and its session goes on.
 @Suite struct RefreshLoopTests {
-    private static func limited(_ stage: EndpointsFixture, _ count: Int) -> RateLimitFixture {
+    private static func limited(_ server: EndpointsFixture, _ count: Int) -> RateLimitFixture {
         var limits = RateLimits()
         limits.refreshesPerSession = count
-        return RateLimitFixture(stage, limits)
+        return RateLimitFixture(server, limits)
     }
 
     private static func form(_ token: String) -> String { "grant_type=refresh_token&refresh_token=\(token)" }
 
     @Test("beyond the limit each call that refreshes answers 429 with Retry-After, and later 200 again")
     func loop() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = Self.limited(stage, 3)
-            let (tokens, other) = (try await stage.logIn(), try await stage.logIn(device: "phone-2"))
+        try await EndpointsFixture.with { server in
+            let limited = Self.limited(server, 3)
+            let (tokens, other) = (try await server.logIn(), try await server.logIn(device: "phone-2"))
             for _ in 0..<3 { #expect(await limited.form("/oauth/token", Self.form(tokens.refresh)).status == 200) }
             let refused = [
                 await limited.form("/oauth/token", Self.form(tokens.refresh)),
@@ -39,21 +39,21 @@ import Testing
 
     @Test("a slowed call asks the store for nothing")
     func noWork() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = Self.limited(stage, 1)
-            let tokens = try await stage.logIn()
+        try await EndpointsFixture.with { server in
+            let limited = Self.limited(server, 1)
+            let tokens = try await server.logIn()
             #expect(await limited.form("/oauth/token", Self.form(tokens.refresh)).status == 200)
-            let before = stage.surroundings.transactions.load(ordering: .relaxed)
+            let before = server.surroundings.transactions.load(ordering: .relaxed)
             for _ in 0..<5 { #expect(await limited.form("/oauth/token", Self.form(tokens.refresh)).status == 429) }
-            #expect(stage.surroundings.transactions.load(ordering: .relaxed) == before)
+            #expect(server.surroundings.transactions.load(ordering: .relaxed) == before)
         }
     }
 
     @Test("a token that is refused uses up nothing of its session's limit")
     func refusedTokens() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = Self.limited(stage, 2)
-            let tokens = try await stage.logIn()
+        try await EndpointsFixture.with { server in
+            let limited = Self.limited(server, 2)
+            let tokens = try await server.logIn()
             for _ in 0..<10 {
                 let wide = await limited.form("/oauth/token", Self.form(tokens.refresh) + "&scope=everything")
                 #expect(wide.string("error") == "invalid_scope", "\(wide.text)")
@@ -64,14 +64,14 @@ import Testing
 
     @Test("a device that resumes its session by its key in a loop is slowed too")
     func resumptions() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .no)
-            let limited = Self.limited(stage, 2)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .no)
+            let limited = Self.limited(server, 2)
             func resume() async -> Answer {
                 await limited.form(
                     "/oauth/token",
                     "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile"
-                        + "&assertion=\(phone.device.assertion(phone.stage, phone.tokens))")
+                        + "&assertion=\(phone.device.assertion(phone.server, phone.tokens))")
             }
             for _ in 0..<2 { #expect(await resume().status == 200) }
             let refused = await resume()
@@ -82,9 +82,9 @@ import Testing
     @Test("the default is far above what an app needs, and 0 switches the limit off")
     func honestUse() async throws {
         #expect(RateLimits().refreshesPerSession >= 20 * 50)
-        try await EndpointsFixture.with { stage in
-            let limited = Self.limited(stage, 0)
-            let tokens = try await stage.logIn()
+        try await EndpointsFixture.with { server in
+            let limited = Self.limited(server, 0)
+            let tokens = try await server.logIn()
             for _ in 0..<30 { #expect(await limited.form("/oauth/token", Self.form(tokens.refresh)).status == 200) }
         }
     }

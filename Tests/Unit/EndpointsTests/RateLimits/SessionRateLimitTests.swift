@@ -12,14 +12,14 @@ import Testing
         case ended, insufficientUserAuthentication, wideScope, unknownResource, usedAssertion, closedGrant
     }
 
-    private static func stage(
-        _ stage: EndpointsFixture, perSession: Int, perUser: Int = 0, _ set: (inout RateLimits) -> Void = { _ in }
+    private static func server(
+        _ server: EndpointsFixture, perSession: Int, perUser: Int = 0, _ set: (inout RateLimits) -> Void = { _ in }
     ) -> RateLimitFixture {
         var limits = RateLimits()
         limits.refusedTokensPerSession = perSession
         limits.refusedTokensPerUser = perUser
         set(&limits)
-        return RateLimitFixture(stage, limits)
+        return RateLimitFixture(server, limits)
     }
 
     private static func resume(_ phone: GuardedPhone, _ limited: RateLimitFixture, _ more: String = "") async -> Answer
@@ -27,17 +27,17 @@ import Testing
         await limited.form(
             "/oauth/token",
             "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile"
-                + "&assertion=\(phone.device.assertion(limited.stage, phone.tokens))\(more)")
+                + "&assertion=\(phone.device.assertion(limited.server, phone.tokens))\(more)")
     }
 
     /// Puts it there. Returns how the app asks then, again and again, and with what it is refused.
     private static func put(
         _ obstacle: Obstacle, before phone: GuardedPhone, _ limited: RateLimitFixture
     ) async throws -> (ask: () async -> Answer, error: String) {
-        let stage = limited.stage
+        let server = limited.server
         switch obstacle {
         case .ended:
-            #expect(await stage.admin(.post, "/admin/v1/users/username:anna/revoke").status == 200)
+            #expect(await server.admin(.post, "/admin/v1/users/username:anna/revoke").status == 200)
             return ({ await resume(phone, limited) }, "invalid_grant")
         case .insufficientUserAuthentication:
             #expect(await phone.setMode("PASSWORD").status == 200)
@@ -46,23 +46,23 @@ import Testing
         case .unknownResource:
             return ({ await resume(phone, limited, "&resource=https://x.example/") }, "invalid_target")
         case .usedAssertion:
-            let used = phone.device.assertion(stage, phone.tokens)
+            let used = phone.device.assertion(server, phone.tokens)
             let form = "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile&assertion=\(used)"
             #expect(await limited.form("/oauth/token", form).status == 200)
             return ({ await limited.form("/oauth/token", form) }, "invalid_grant")
         case .closedGrant:
             let closed = #"{"grant_types":["refresh_token"]}"#
-            #expect(await stage.admin(.patch, "/admin/v1/clients/mobile", closed).status == 200)
+            #expect(await server.admin(.patch, "/admin/v1/clients/mobile", closed).status == 200)
             return ({ await resume(phone, limited) }, "unauthorized_client")
         }
     }
 
     @Test(arguments: Obstacle.allCases)
     func resumptionsThatAreRefusedCountForTheirSession(_ obstacle: Obstacle) async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = Self.stage(stage, perSession: 2)
-            let phone = try await GuardedPhone(stage, .no)
-            let other = try await stage.logIn(device: "tablet")
+        try await EndpointsFixture.with { server in
+            let limited = Self.server(server, perSession: 2)
+            let phone = try await GuardedPhone(server, .no)
+            let other = try await server.logIn(device: "tablet")
             let (ask, error) = try await Self.put(obstacle, before: phone, limited)
             for _ in 1...2 { #expect(await ask().string("error") == error) }
             let refused = await ask()
@@ -83,9 +83,9 @@ import Testing
     }
 
     @Test func refreshesAndResumptionsOfASessionCountTogether() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = Self.stage(stage, perSession: 2)
-            let phone = try await GuardedPhone(stage, .no)
+        try await EndpointsFixture.with { server in
+            let limited = Self.server(server, perSession: 2)
+            let phone = try await GuardedPhone(server, .no)
             #expect(await limited.refresh(phone.tokens.refresh + "&scope=all").string("error") == "invalid_scope")
             #expect(await Self.resume(phone, limited, "&scope=all").string("error") == "invalid_scope")
             #expect(await limited.refresh(phone.tokens.refresh + "&scope=all").status == 429)
@@ -96,15 +96,15 @@ import Testing
 
     /// Nothing that a stranger makes up is held against a session: it would be told to wait instead of why it is over.
     @Test func anAssertionThatTheKeyHasNotSignedIsHeldAgainstNoSession() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = Self.stage(stage, perSession: 1, perUser: 1)
-            let phone = try await GuardedPhone(stage, .no)
-            #expect(await stage.admin(.post, "/admin/v1/users/username:anna/revoke").status == 200)
+        try await EndpointsFixture.with { server in
+            let limited = Self.server(server, perSession: 1, perUser: 1)
+            let phone = try await GuardedPhone(server, .no)
+            #expect(await server.admin(.post, "/admin/v1/users/username:anna/revoke").status == 200)
             for _ in 1...3 {
                 let forged = await limited.form(
                     "/oauth/token",
                     "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile"
-                        + "&assertion=\(ProvingDevice().assertion(stage, phone.tokens))")
+                        + "&assertion=\(ProvingDevice().assertion(server, phone.tokens))")
                 #expect(forged.string("reason") == "revoked_by_admin")
             }
             #expect(await Self.resume(phone, limited).string("reason") == "revoked_by_admin")
@@ -116,13 +116,13 @@ import Testing
 
     /// However long one app goes on, its user's other devices learn why they are logged out.
     @Test(arguments: DeadToken.allCases) func oneLoopingAppLeavesItsUserTheReasons(_ kind: DeadToken) async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = Self.stage(stage, perSession: 2, perUser: 3) { $0.refusedTokensPerAddress = 5 }
-            let phone = try await GuardedPhone(stage, .no)
-            let other = try await stage.logIn(device: "tablet")
-            #expect(await stage.admin(.post, "/admin/v1/users/username:anna/revoke").status == 200)
-            try await stage.bring(lifetime: 10)
-            stage.moveClock(to: 10)
+        try await EndpointsFixture.with { server in
+            let limited = Self.server(server, perSession: 2, perUser: 3) { $0.refusedTokensPerAddress = 5 }
+            let phone = try await GuardedPhone(server, .no)
+            let other = try await server.logIn(device: "tablet")
+            #expect(await server.admin(.post, "/admin/v1/users/username:anna/revoke").status == 200)
+            try await server.bring(lifetime: 10)
+            server.moveClock(to: 10)
             func ask() async -> Answer {
                 switch kind {
                 case .refreshToken: await limited.refresh(phone.tokens.refresh)
@@ -138,10 +138,10 @@ import Testing
     }
 
     @Test func eachForeignTokenHasALimitOfItsOwn() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = Self.stage(stage, perSession: 1)
-            for token in ["one", "two"] { try await stage.bring(token, device: token, lifetime: 10) }
-            stage.moveClock(to: 10)
+        try await EndpointsFixture.with { server in
+            let limited = Self.server(server, perSession: 1)
+            for token in ["one", "two"] { try await server.bring(token, device: token, lifetime: 10) }
+            server.moveClock(to: 10)
             for token in ["one", "two"] {
                 #expect(await limited.refresh(token).string("reason") == "idle_expired")
                 #expect(await limited.refresh(token).status == 429)

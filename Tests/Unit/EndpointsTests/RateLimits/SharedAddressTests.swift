@@ -10,18 +10,18 @@ import Testing
     private static let right = "&password=correct+horse"
 
     @Test func anEmptyBucketOfTheAddressStopsNoSession() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .password)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .password)
             var limits = RateLimits()
             limits.wrongPasswordsPerAddress = 5
-            let limited = RateLimitFixture(stage, limits)
+            let limited = RateLimitFixture(server, limits)
             for name in ["a", "b", "c", "d", "e"] { #expect(await limited.logIn("wrong", as: name).status == 401) }
-            stage.moveClock(to: 4000)
+            server.moveClock(to: 4000)
             func resume(_ password: String) async -> Answer {
                 await limited.form(
                     "/oauth/token",
                     "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile"
-                        + "&assertion=\(phone.device.assertion(stage, phone.tokens))\(password)")
+                        + "&assertion=\(phone.device.assertion(server, phone.tokens))\(password)")
             }
             func send(_ method: HTTP.Method, _ path: String, _ json: String) async -> Answer {
                 await limited.json(method, path, json, authorization: "Bearer \(phone.tokens.access)")

@@ -27,8 +27,8 @@ import Testing
     }
 
     @Test func refusedRefreshesCountOverAllSessionsOfAUser() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.refusedTokensPerUser = 3 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.refusedTokensPerUser = 3 })
             let ended = try await endedSessions(limited, 4)
             let living = try #require((await limited.logIn()).string("refresh_token"))
             for (index, token) in ended.prefix(3).enumerated() {
@@ -49,15 +49,15 @@ import Testing
     }
 
     @Test func refusedResumptionsCountWithThem() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.refusedTokensPerUser = 2 })
-            let phone = try await GuardedPhone(stage, .no)
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.refusedTokensPerUser = 2 })
+            let phone = try await GuardedPhone(server, .no)
             _ = try await endedSessions(limited, 1)
             func resume() async -> Answer {
                 await limited.form(
                     "/oauth/token",
                     "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile"
-                        + "&assertion=\(phone.device.assertion(stage, phone.tokens))")
+                        + "&assertion=\(phone.device.assertion(server, phone.tokens))")
             }
             #expect(await limited.refresh(phone.tokens.refresh).status == 400)
             #expect(await resume().string("reason") == "revoked_by_admin")
@@ -68,24 +68,24 @@ import Testing
 
     /// A token of another system has no session yet, and a user all the same.
     @Test func refusedForeignTokensCountWithThem() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.refusedTokensPerUser = 1 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.refusedTokensPerUser = 1 })
             let ended = try await endedSessions(limited, 1)
-            try await stage.bring(lifetime: 10)
-            stage.moveClock(to: 10)
+            try await server.bring(lifetime: 10)
+            server.moveClock(to: 10)
             #expect(await limited.refresh(EndpointsFixture.foreignToken).string("reason") == "idle_expired")
             #expect(await limited.refresh(ended[0]).status == 429)
         }
     }
 
     @Test func aStrangerIsHeldAgainstNoUser() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.refusedTokensPerUser = 1 })
-            let phone = try await GuardedPhone(stage, .no)
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.refusedTokensPerUser = 1 })
+            let phone = try await GuardedPhone(server, .no)
             let ended = try await endedSessions(limited, 2)
             // A token of anna's session with another MAC, and an assertion of another key.
             let forged = ended[0].dropLast(4) + (ended[0].hasSuffix("AAAA") ? "BBBB" : "AAAA")
-            let assertion = ProvingDevice().assertion(stage, phone.tokens)
+            let assertion = ProvingDevice().assertion(server, phone.tokens)
             for _ in 1...3 {
                 #expect(await limited.refresh(String(forged)).string("reason") == "malformed")
                 let foreign = await limited.form(
@@ -95,7 +95,7 @@ import Testing
             #expect(await limited.refresh(ended[0]).status == 400)
             #expect(await limited.refresh(ended[1]).status == 429)
             // Nor is one user's refusal another's.
-            let made = await stage.admin(
+            let made = await server.admin(
                 .post, "/admin/v1/users", #"{"username":"bert","password":"\#(EndpointsFixture.password)"}"#)
             #expect(made.status == 201)
             let other = try #require((await limited.logIn(as: "bert")).string("refresh_token"))
@@ -111,8 +111,8 @@ import Testing
     }
 
     @Test func resetsThatFailWithARightTokenCountForItsUser() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.failedResetsPerUser = 2 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.failedResetsPerUser = 2 })
             let token = try await resetToken(limited)
             for index in 1...2 {
                 let weak = await limited.reset(token, to: "short", from: "192.0.2.\(index)")
@@ -131,39 +131,39 @@ import Testing
     }
 
     @Test func anExpiredTokenCountsAndIsNotWorthAHash() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.failedResetsPerUser = 2 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.failedResetsPerUser = 2 })
             let token = try await resetToken(limited)
-            stage.moveClock(to: 3600)
-            stage.surroundings.hashes.withLock { $0 = [] }
+            server.moveClock(to: 3600)
+            server.surroundings.hashes.withLock { $0 = [] }
             for _ in 1...2 {
                 #expect(await limited.reset(token, to: "another horse").string("member") == "reset_token")
             }
             #expect(await limited.reset(token, to: "another horse").status == 429)
-            #expect(stage.surroundings.hashes.withLock { $0.isEmpty })
+            #expect(server.surroundings.hashes.withLock { $0.isEmpty })
         }
     }
 
     /// A wrong token names a user too, and must not keep that user out; no password is hashed for it.
     @Test func aWrongTokenIsHeldAgainstNoUser() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.failedResetsPerUser = 1 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.failedResetsPerUser = 1 })
             let token = try await resetToken(limited)
             let forged = token.dropLast(4) + (token.hasSuffix("AAAA") ? "BBBB" : "AAAA")
-            stage.surroundings.hashes.withLock { $0 = [] }
+            server.surroundings.hashes.withLock { $0 = [] }
             for index in 1...5 {
                 let wrong = await limited.reset(String(forged), to: "another horse", from: "192.0.2.\(index)")
                 #expect(wrong.string("member") == "reset_token")
             }
-            #expect(stage.surroundings.hashes.withLock { $0.isEmpty })
+            #expect(server.surroundings.hashes.withLock { $0.isEmpty })
             #expect(await limited.reset(token, to: "another horse").status == 204)
         }
     }
 
     @Test func resetTokensForOneUserAreMadeSoOftenAndTheLastStaysGood() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.resetTokensPerUser = 2 })
-            let id = try #require(try await stage.store.user(.username("anna"))).id
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.resetTokensPerUser = 2 })
+            let id = try #require(try await server.store.user(.username("anna"))).id
             _ = try await resetToken(limited)
             let last = await limited.admin(.post, "/admin/v1/users/\(id)/password-reset")
             for user in ["username:anna", "username:ANNA", "\(id)"] {
@@ -173,7 +173,7 @@ import Testing
                 #expect(refused.field("Retry-After") == "31")
             }
             #expect(limited.refusals(.resetTokensPerUser))
-            let made = await stage.admin(.post, "/admin/v1/users", #"{"username":"bert"}"#)
+            let made = await server.admin(.post, "/admin/v1/users", #"{"username":"bert"}"#)
             #expect(made.status == 201)
             #expect(await limited.admin(.post, "/admin/v1/users/username:bert/password-reset").status == 200)
             for _ in 1...4 {
@@ -186,9 +186,9 @@ import Testing
     }
 
     @Test func aResetTokenThatCouldNotBeMadeIsNotCounted() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.resetTokensPerUser = 1 })
-            let id = try #require(try await stage.store.user(.username("anna"))).id
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.resetTokensPerUser = 1 })
+            let id = try #require(try await server.store.user(.username("anna"))).id
             for _ in 1...2 {
                 await #expect(throws: ServiceError.overloaded) {
                     try await limited.endpoints.rateLimiter.resetToken(of: id) { () async throws(ServiceError) in
@@ -208,8 +208,8 @@ import Testing
 
     /// However many users there are: a table of numbers for each would take tens of megabytes.
     @Test func halfAMillionUsersTakeNoMoreMemoryThanAFew() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, RateLimits()).endpoints.rateLimiter
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, RateLimits()).endpoints.rateLimiter
             func touch(_ users: Range<UInt64>) async {
                 for user in users {
                     let id = Identifier<User>(words: (user &* 0x9E37_79B9_7F4A_7C15, user))
@@ -229,10 +229,10 @@ import Testing
 
     /// A script that logs in for each of its calls, and names no device.
     @Test func theSessionsOfAUserComeSoFastAndNoFaster() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.loginsPerUser = 3 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.loginsPerUser = 3 })
             #expect(
-                await stage.admin(
+                await server.admin(
                     .post, "/admin/v1/users", #"{"username":"bert","password":"\#(EndpointsFixture.password)"}"#
                 ).status == 201)
             // What a stranger tries uses up nothing of it.
@@ -252,13 +252,13 @@ import Testing
                 let answer = await limited.logIn(device: "d-\(device)")
                 token = try #require(answer.string("refresh_token"))
             }
-            stage.surroundings.hashes.withLock { $0 = [] }
+            server.surroundings.hashes.withLock { $0 = [] }
             let refused = await limited.logIn(as: "ANNA", device: "d-4")
             #expect(refused.status == 429)
             #expect(refused.string("code") == "too_many_requests")
             #expect(refused.field("Retry-After") == "28801")
             #expect(limited.refusals(.loginsPerUser))
-            #expect(stage.surroundings.hashes.withLock { $0.isEmpty })
+            #expect(server.surroundings.hashes.withLock { $0.isEmpty })
             // It logs no user out and keeps no other one waiting, and a backend goes on.
             #expect(await limited.refresh(token).status == 200)
             #expect(await limited.logIn(as: "bert").status == 200)
@@ -270,8 +270,8 @@ import Testing
     }
 
     @Test func ofManyLoginsAtOnceNoMoreStartSessions() async throws {
-        try await EndpointsFixture.with { stage in
-            let limited = RateLimitFixture(stage, Self.limits { $0.loginsPerUser = 3 })
+        try await EndpointsFixture.with { server in
+            let limited = RateLimitFixture(server, Self.limits { $0.loginsPerUser = 3 })
             let statuses = await withTaskGroup(of: Int.self) { group in
                 for device in 1...9 { group.addTask { await limited.logIn(device: "d-\(device)").status } }
                 return await group.reduce(into: [Int]()) { $0.append($1) }
@@ -282,7 +282,7 @@ import Testing
 
     @Test func anIdentityHasItsOwn() async throws {
         try await ProviderFixture.with { world in
-            let limited = RateLimitFixture(world.stage, Self.limits { $0.loginsPerUser = 1 })
+            let limited = RateLimitFixture(world.server, Self.limits { $0.loginsPerUser = 1 })
             func logIn(_ subject: String, _ device: String) async throws -> Answer {
                 let token = try world.provider.token(#"{"sub":"\#(subject)","jti":"\#(device)"}"#)
                 return await limited.json(

@@ -45,16 +45,16 @@ import Testing
 
     @Test("a call with a user's token is on the short list, or refuses a token without the scope `account`")
     func everyRoute() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let routes = Route.all.filter(Self.takesUserToken)
             #expect(Self.exempt.isSubset(of: Set(routes.map(\.name))))
             #expect(routes.count > 25)
             for route in routes {
-                let tokens = try await stage.logIn()
+                let tokens = try await server.logIn()
                 let narrow = try #require(
-                    await stage.refresh(tokens.refresh, more: "&scope=read+write").string("access_token"))
+                    await server.refresh(tokens.refresh, more: "&scope=read+write").string("access_token"))
 
-                let refused = await stage.call(route.method, Self.path(route), "{}", bearer: narrow)
+                let refused = await server.call(route.method, Self.path(route), "{}", bearer: narrow)
 
                 #expect(Self.isRefused(refused) != Self.exempt.contains(route.name), "\(route.name): \(refused.text)")
                 guard Self.isRefused(refused) else { continue }
@@ -65,7 +65,7 @@ import Testing
                         == #"Bearer realm="sojourn", error="insufficient_scope", "#
                         + #"error_description="The access token lacks the scope account.", scope="account""#)
                 // The whole token is let through to the call.
-                let taken = await stage.call(route.method, Self.path(route), "{}", bearer: tokens.access)
+                let taken = await server.call(route.method, Self.path(route), "{}", bearer: tokens.access)
                 #expect(!Self.isRefused(taken), "\(route.name): \(taken.text)")
             }
         }
@@ -74,19 +74,19 @@ import Testing
     /// An answer that depends on the token shows that the handler reads it.
     @Test("a call without a guard reads a user's token only if it is on the list")
     func everyOpenRoute() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             var readers: Set<String> = []
             for route in Route.all where route.listeners == .public {
                 guard case .open = route.handler, route.errorFormat != .page || route.pattern.hasPrefix("/oauth") else {
                     continue
                 }
-                let tokens = try await stage.logIn()
+                let tokens = try await server.logIn()
                 let send = { (token: String) async -> Int in
                     let path = Self.path(route)
                     if route.errorFormat == .problem, !path.hasPrefix("/oauth") {
-                        return await stage.call(route.method, path, "{}", bearer: token).status
+                        return await server.call(route.method, path, "{}", bearer: token).status
                     }
-                    return await stage.send(
+                    return await server.send(
                         Request(
                             route.method, path,
                             fields: ["Authorization": "Bearer \(token)"]), isSecure: true
@@ -130,12 +130,12 @@ import Testing
                 (.get, "/v1/me/devices", nil), (.delete, "/v1/me/devices", nil), (.get, "/v1/me/logins", nil),
                 (.get, "/v1/me/login-settings", nil), (.put, "/v1/me/login-settings", #"{"logins_disabled":true}"#),
             ] as [(HTTP.Method, String, String?)] {
-                #expect(Self.isRefused(await login.stage.call(method, path, json, bearer: tokens.access)), "\(path)")
+                #expect(Self.isRefused(await login.server.call(method, path, json, bearer: tokens.access)), "\(path)")
             }
             // What is its own stays: the key of its messages, and its logout.
-            let own = await login.stage.call(.delete, "/v1/me/encryption-key", bearer: tokens.access)
+            let own = await login.server.call(.delete, "/v1/me/encryption-key", bearer: tokens.access)
             #expect(own.status == 204, "\(own.text)")
-            #expect(await login.stage.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
+            #expect(await login.server.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
         }
     }
 
@@ -156,22 +156,22 @@ import Testing
 
     @Test("the profile and the answers with tokens disclose what userinfo gives, and with `account` everything")
     func disclosure() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             #expect(
-                await stage.admin(
+                await server.admin(
                     .patch, "/admin/v1/clients/mobile", #"{"scope":"openid profile email phone read account"}"#
                 ).status == 200)
             #expect(
-                await stage.admin(
+                await server.admin(
                     .patch, "/admin/v1/users/username:anna",
                     #"{"display_name":"Anna","given_name":"An","family_name":"A","phone_number":"+4312345","country":"AT"}"#
                 ).status == 200)
             for (scope, members) in Self.disclosures {
-                let tokens = try await stage.logIn(more: #","scope":"\#(scope)""#)
-                let profile = await stage.call(.get, "/v1/me", bearer: tokens.access)
+                let tokens = try await server.logIn(more: #","scope":"\#(scope)""#)
+                let profile = await server.call(.get, "/v1/me", bearer: tokens.access)
 
                 #expect(profile.names == members.union(["user_id"]), "\(scope)")
-                let claims = await stage.call(.get, "/oauth/userinfo", bearer: tokens.access)
+                let claims = await server.call(.get, "/oauth/userinfo", bearer: tokens.access)
                 #expect(profile.string("user_id") == claims.string("sub"))
                 if !scope.contains("account") {
                     for (own, claim) in [
@@ -180,7 +180,7 @@ import Testing
                         ("family_name", "family_name"),
                     ] { #expect(profile.string(own) == claims.string(claim), "\(scope): \(own)") }
                 }
-                for answer in [tokens.answer, await stage.refresh(tokens.refresh)] {
+                for answer in [tokens.answer, await server.refresh(tokens.refresh)] {
                     for name in members.union([
                         "user_id", "username", "display_name", "email", "family_name", "country",
                     ]) {
@@ -193,28 +193,28 @@ import Testing
 
     @Test("the scope that an admin takes from a client, and that a refresh leaves out, is gone")
     func takenAndNarrowed() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
-            #expect(await stage.call(.get, "/v1/me/devices", bearer: tokens.access).status == 200)
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
+            #expect(await server.call(.get, "/v1/me/devices", bearer: tokens.access).status == 200)
 
-            _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"scope":"read write"}"#)
+            _ = await server.admin(.patch, "/admin/v1/clients/mobile", #"{"scope":"read write"}"#)
 
-            #expect(Self.isRefused(await stage.call(.get, "/v1/me/devices", bearer: tokens.access)))
-            #expect(await stage.call(.get, "/v1/me", bearer: tokens.access).names == ["user_id"])
-            let renewed = await stage.refresh(tokens.refresh)
+            #expect(Self.isRefused(await server.call(.get, "/v1/me/devices", bearer: tokens.access)))
+            #expect(await server.call(.get, "/v1/me", bearer: tokens.access).names == ["user_id"])
+            let renewed = await server.refresh(tokens.refresh)
             #expect(renewed.string("scope") == "read write" && renewed.string("user", "email") == nil)
         }
     }
 
     @Test("a session without the scope is not widened by a login that continues it")
     func continued() async throws {
-        try await EndpointsFixture.with { stage in
-            let narrow = try await stage.logIn(more: #","scope":"read""#)
+        try await EndpointsFixture.with { server in
+            let narrow = try await server.logIn(more: #","scope":"read""#)
             let more = #","session_id":"\#(narrow.sessionID)""#
 
-            let same = try await stage.logIn(more: more)
-            let refused = await stage.call(.get, "/v1/me/devices", bearer: same.access)
-            let wide = try await stage.logIn(more: more + #","scope":"read account""#)
+            let same = try await server.logIn(more: more)
+            let refused = await server.call(.get, "/v1/me/devices", bearer: same.access)
+            let wide = try await server.logIn(more: more + #","scope":"read account""#)
 
             #expect(same.sessionID == narrow.sessionID && same.answer.string("scope") == "read")
             #expect(Self.isRefused(refused))
@@ -225,16 +225,16 @@ import Testing
 
     @Test("the switch for logins takes the password without a token, and a token with the scope alone")
     func loginSettings() async throws {
-        try await EndpointsFixture.with { stage in
-            let narrow = try await stage.logIn(more: #","scope":"read""#)
+        try await EndpointsFixture.with { server in
+            let narrow = try await server.logIn(more: #","scope":"read""#)
             let basic: Fields = [
                 "Authorization": "Basic \(Data("anna:\(EndpointsFixture.password)".utf8).base64EncodedString())"
             ]
             for (method, json) in [(.get, nil), (.put, #"{"logins_disabled":false}"#)] as [(HTTP.Method, String?)] {
                 let path = "/v1/me/login-settings"
-                #expect(Self.isRefused(await stage.call(method, path, json, bearer: narrow.access)))
-                #expect(await stage.call(method, path, json, fields: basic).status == 200)
-                let open = await stage.call(method, path, json)
+                #expect(Self.isRefused(await server.call(method, path, json, bearer: narrow.access)))
+                #expect(await server.call(method, path, json, fields: basic).status == 200)
+                let open = await server.call(method, path, json)
                 #expect(open.status == 401 && open.string("code") == "unauthenticated")
             }
         }
@@ -242,12 +242,12 @@ import Testing
 
     @Test("a bound token is refused with a challenge of its scheme")
     func bound() async throws {
-        try await EndpointsFixture.with { stage in
-            _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"scope":"read"}"#)
+        try await EndpointsFixture.with { server in
+            _ = await server.admin(.patch, "/admin/v1/clients/mobile", #"{"scope":"read"}"#)
             let device = ProvingDevice()
-            let tokens = try await stage.logIn(device)
+            let tokens = try await server.logIn(device)
 
-            let answer = await stage.call(.get, "/v1/me/devices", token: tokens.access, by: device)
+            let answer = await server.call(.get, "/v1/me/devices", token: tokens.access, by: device)
 
             #expect(Self.isRefused(answer))
             let challenges = answer.response.fields.values("WWW-Authenticate")
@@ -259,12 +259,12 @@ import Testing
     /// A proof of presence would not help, so the user is not asked for one.
     @Test("the missing scope is told before a missing proof of presence")
     func beforePresence() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn(more: #","scope":"read","authentication_mode":"PASSWORD""#)
-            _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"user_presence_max_age":900}"#)
-            stage.moveClock(to: 1000)
-            #expect(await stage.call(.get, "/v1/me", bearer: tokens.access).status == 401)
-            #expect(Self.isRefused(await stage.call(.get, "/v1/me/devices", bearer: tokens.access)))
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn(more: #","scope":"read","authentication_mode":"PASSWORD""#)
+            _ = await server.admin(.patch, "/admin/v1/clients/mobile", #"{"user_presence_max_age":900}"#)
+            server.moveClock(to: 1000)
+            #expect(await server.call(.get, "/v1/me", bearer: tokens.access).status == 401)
+            #expect(Self.isRefused(await server.call(.get, "/v1/me/devices", bearer: tokens.access)))
         }
     }
 

@@ -45,13 +45,13 @@ import Testing
     ]
 
     @Test func areRefusedUnlessTheyAreOneObjectOfKnownMembers() async throws {
-        try await EndpointsFixture.with { stage in
-            let credentials = try await stage.routeCredentials()
+        try await EndpointsFixture.with { server in
+            let credentials = try await server.routeCredentials()
             let calls = try Self.calls()
             #expect(calls.count > 60)
             for call in calls {
                 let name = call.route.name
-                let send = { await stage.ask(call.route, $0, type: $1, credentials) }
+                let send = { await server.ask(call.route, $0, type: $1, credentials) }
                 let json = "application/json"
                 let members = try call.text
                 let first = members.isEmpty ? "" : members + ","
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func haveTheirMembersChecked() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let cases: [(Method, String, String, String)] = [
                 (.post, "users", #"{"username":7}"#, "username"), (.post, "users", #"{"username":null}"#, "username"),
                 (.post, "users", #"{"username":"a\u0007"}"#, "username"),
@@ -135,7 +135,7 @@ import Testing
                 (.post, "admin-keys", #"{"name":""}"#, "name"), (.post, "admin-keys", "{}", "name"),
             ]
             for (method, path, body, member) in cases {
-                let answer = await stage.admin(method, "/admin/v1/" + path, body)
+                let answer = await server.admin(method, "/admin/v1/" + path, body)
                 #expect(answer.status == 400, "\(path) \(body)")
                 #expect(answer.string("member") == member, "\(path) \(body): \(answer.text)")
             }
@@ -144,8 +144,8 @@ import Testing
 
     /// PostgreSQL cannot keep one; no answer depends on the database.
     @Test func areRefusedWithNULInAnyString() async throws {
-        try await EndpointsFixture.with { stage in
-            let credentials = try await stage.routeCredentials()
+        try await EndpointsFixture.with { server in
+            let credentials = try await server.routeCredentials()
             var count = 0
             for call in try Self.calls() where !Self.unread.contains(call.route.name) {
                 for (name, value) in call.members {
@@ -153,7 +153,7 @@ import Testing
                     var members = call.members
                     members[name] = .string("\0" + text)
 
-                    let answer = await stage.ask(call.route, try Call.text(members), credentials)
+                    let answer = await server.ask(call.route, try Call.text(members), credentials)
 
                     count += 1
                     #expect(answer.status == 400, "\(call.route.name) \(name): \(answer.text)")
@@ -163,22 +163,22 @@ import Testing
             }
             #expect(count > 50)
             let device = #"{"username":"anna","password":"x","device":{"id":"p\u0000"}}"#
-            #expect(await stage.call(.post, "/v1/login", device).string("member") == "device.id")
+            #expect(await server.call(.post, "/v1/login", device).string("member") == "device.id")
             // The place `a\0` in a list.
-            #expect(await stage.admin(.get, "/admin/v1/users?cursor=YQA").status == 400)
+            #expect(await server.admin(.get, "/admin/v1/users?cursor=YQA").status == 400)
         }
     }
 
     @Test func canBeMissingWhereAllMembersAreOptional() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             for path in [
                 "users/username:anna/disable", "users/username:anna/enable", "users/username:anna/revoke",
                 "users/username:anna/password-reset", "users/username:anna/sessions", "keys/rotate", "revoke-all",
             ] {
-                #expect(await stage.admin(.post, "/admin/v1/" + path).response.status.isSuccess, "\(path)")
+                #expect(await server.admin(.post, "/admin/v1/" + path).response.status.isSuccess, "\(path)")
             }
             for path in ["users", "clients", "admin-keys"] {
-                #expect(await stage.admin(.post, "/admin/v1/" + path).status == 400)
+                #expect(await server.admin(.post, "/admin/v1/" + path).status == 400)
             }
         }
     }

@@ -9,8 +9,8 @@ import Testing
 @Suite struct DiscoveryTests {
     @Test(arguments: ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"])
     func metadataAgreesWithTheRoutes(_ path: String) async throws {
-        try await EndpointsFixture.with { stage in
-            let metadata = await stage.call(.get, path)
+        try await EndpointsFixture.with { server in
+            let metadata = await server.call(.get, path)
             #expect(metadata.status == 200)
             #expect(metadata.field("Cache-Control") == "public, max-age=300")
             #expect(metadata.string("issuer") == EndpointsFixture.issuer)
@@ -48,9 +48,9 @@ import Testing
     }
 
     @Test func thePublishedKeysVerifyTheTokens() async throws {
-        try await EndpointsFixture.with { stage in
-            let before = try await stage.logIn(device: "a").access
-            let first = await stage.call(.get, "/oauth/jwks")
+        try await EndpointsFixture.with { server in
+            let before = try await server.logIn(device: "a").access
+            let first = await server.call(.get, "/oauth/jwks")
             #expect(first.field("Cache-Control") == "public, max-age=300")
             #expect(first.elements("keys").count == 2)
             let curves = first.elements("keys").filter { $0.string("kty") == "EC" }
@@ -58,14 +58,14 @@ import Testing
             let rsa = first.elements("keys").filter { $0.string("kty") == "RSA" }
             #expect(rsa.map(\.names) == [["alg", "e", "kid", "kty", "n", "use"]])
 
-            stage.moveClock(to: 10)
-            let rotated = await stage.admin(.post, "/admin/v1/keys/rotate", #"{"immediately":true}"#)
+            server.moveClock(to: 10)
+            let rotated = await server.admin(.post, "/admin/v1/keys/rotate", #"{"immediately":true}"#)
             #expect(rotated.status == 201)
-            let after = try await stage.logIn(device: "b").access
-            let second = await stage.call(.get, "/oauth/jwks")
+            let after = try await server.logIn(device: "b").access
+            let second = await server.call(.get, "/oauth/jwks")
             let published = second.elements("keys").compactMap { $0.string("kid") }
             #expect(published.count == 4)
-            let keys = await stage.admin(.get, "/admin/v1/keys").items
+            let keys = await server.admin(.get, "/admin/v1/keys").items
             #expect(Set(keys.compactMap { $0.string("kid") }) == Set(published))
             #expect(
                 keys.allSatisfy {
@@ -74,7 +74,7 @@ import Testing
             #expect(try JWT.parse(after).header.kid == rotated.string("kid"))
             for token in [before, after] {
                 #expect(published.contains(try JWT.parse(token).header.kid ?? ""))
-                #expect(await stage.call(.get, "/v1/verify", bearer: token).status == 200)
+                #expect(await server.call(.get, "/v1/verify", bearer: token).status == 200)
             }
         }
     }
@@ -89,19 +89,19 @@ import Testing
 
     @Test("a method that this server does not have is refused at each path but those of forward authentication")
     func unknownMethodsElsewhere() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             for path in ["/v1/me", "/oauth/token", "/v1/verifyx", "/healthz", "/v1/me/devices/x"] {
-                let answer = await stage.send(Request(Method(rawValue: "REPORT"), path))
+                let answer = await server.send(Request(Method(rawValue: "REPORT"), path))
                 #expect(answer.status == 501, "\(path)")
             }
-            let admin = await stage.send(Request(Method(rawValue: "REPORT"), "/v1/verify"), on: .admin)
+            let admin = await server.send(Request(Method(rawValue: "REPORT"), "/v1/verify"), on: .admin)
             #expect(admin.status == 501)
         }
     }
 
     @Test func verifyNamesTheUserWhateverTheProxyAppends() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
             for (method, path) in [
                 (.get, "/v1/verify"), (.head, "/v1/verify"), (.get, "/v1/verify/"),
                 // Every 2xx means "let pass", whatever it was asked by.
@@ -111,7 +111,7 @@ import Testing
                 (.post, "/v1/verify/api/orders?x=1"),
                 (.delete, "/v1/verify/a//b"), (.options, "/v1/verify/%20"),
             ] + Self.otherMethods as [(Method, String)] {
-                let answer = await stage.call(method, path, bearer: tokens.access)
+                let answer = await server.call(method, path, bearer: tokens.access)
                 #expect(answer.status == 200, "\(method) \(path)")
                 #expect(answer.field("X-User-Id") == tokens.userID)
                 #expect(answer.field("X-Session-Id") == tokens.sessionID)
@@ -119,7 +119,7 @@ import Testing
                 #expect(answer.field("X-Client-Id") == "mobile")
                 #expect(answer.field("X-Scope") == EndpointsFixture.scope)
                 #expect(answer.field("Cache-Control") == "no-store")
-                let none = await stage.call(method, path)
+                let none = await server.call(method, path)
                 #expect(none.status == 401)
                 #expect(none.field("X-User-Id") == nil)
                 #expect(none.field("WWW-Authenticate") == #"Bearer realm="sojourn""#)

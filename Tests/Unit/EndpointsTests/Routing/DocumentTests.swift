@@ -59,9 +59,9 @@ import Testing
     }
 
     @Test func eachListenerTellsOfItsOwnCalls() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             for (listener, place) in [(Caller.Listener.public, Route.Listeners.public), (.admin, .admin)] {
-                let answer = await stage.send(Request(.get, "/openapi.json"), on: listener)
+                let answer = await server.send(Request(.get, "/openapi.json"), on: listener)
                 #expect(answer.status == 200)
                 #expect(answer.field("Content-Type") == "application/json")
                 let part = try JSONDecoder().decode(JSONValue.self, from: Data(answer.response.body))
@@ -77,7 +77,7 @@ import Testing
                 }
                 let tag = try #require(answer.field("ETag"))
                 let again = Request(.get, "/openapi.json", fields: ["If-None-Match": tag])
-                #expect(await stage.send(again, on: listener).status == 304)
+                #expect(await server.send(again, on: listener).status == 304)
             }
         }
     }
@@ -92,8 +92,8 @@ import Testing
     }
 
     @Test func bodiesHaveTheMembersThatTheCallsKnow() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.routeCredentials()
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.routeCredentials()
             let document = try Self.document()
             var count = 0
             for route in Route.all {
@@ -105,14 +105,14 @@ import Testing
                 let schema: JSONValue = document.resolved(content["schema"])
                 // The document says that others are refused, and they are.
                 #expect(schema["additionalProperties"].bool == false, "\(route.name)")
-                let answer = await stage.ask(route, #"{"zz":1}"#, tokens)
+                let answer = await server.ask(route, #"{"zz":1}"#, tokens)
                 #expect(try Self.known(answer) == Set(schema["properties"].members.keys), "\(route.name)")
                 for (name, property) in schema["properties"].members {
                     let inner = document.resolved(property)
                     guard inner["additionalProperties"].bool == false else { continue }
                     var example = schema["examples"].elements.first?.members ?? [:]
                     example[name] = .object(["zz": .null])
-                    let answer = await stage.ask(
+                    let answer = await server.ask(
                         route, String(decoding: try JSONEncoder().encode(example), as: UTF8.self), tokens)
                     #expect(
                         try Self.known(answer) == Set(inner["properties"].members.keys), "\(route.name) \(name)")
@@ -130,7 +130,7 @@ import Testing
             for set in 0..<(1 << names.count) {
                 let chosen = names.enumerated().filter { set >> $0.offset & 1 == 1 }.map(\.element)
                 let body = chosen.map { #""\#($0)":"acme""# } + [#""device":{"id":"d"}"#]
-                let answer = await world.stage.call(.post, "/v1/login", "{\(body.joined(separator: ","))}")
+                let answer = await world.server.call(.post, "/v1/login", "{\(body.joined(separator: ","))}")
                 // What is whole is a wrong password, or no good token.
                 let isWhole = schema.allows(members: Set(chosen + ["device"]))
                 #expect(answer.status == (isWhole ? 401 : 400), "\(chosen): \(answer.text)")
@@ -139,8 +139,8 @@ import Testing
     }
 
     @Test func queriesHaveTheParametersThatTheCallsKnow() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.routeCredentials()
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.routeCredentials()
             let document = try Self.document()
             // Pages read their own query, and ignore what they do not know.
             for route in Route.all where route.method == .get && route.errorFormat != .page {
@@ -148,7 +148,7 @@ import Testing
                     "get"]
                 let documented: [String] = operation["parameters"].elements.map(document.resolved)
                     .filter { $0["in"].string == "query" }.compactMap(\.["name"].string)
-                let detail = await stage.ask(route, nil, tokens, query: "?zz=1").string("detail") ?? ""
+                let detail = await server.ask(route, nil, tokens, query: "?zz=1").string("detail") ?? ""
                 let parts = detail.split(separator: " that this call does not know: ")
                 let known = parts.count == 2 ? parts[1].dropLast().split(separator: ", ").map(String.init) : []
                 #expect(Set(known) == Set(documented), "\(route.name)")
@@ -168,9 +168,9 @@ import Testing
             "0", "7", number, "0" + number, "00000000000000000007", "x", "-1", "7-", "7-1800000000", "7-1800000000-1",
             "\(number)-\(number)-\(number)", "7-1800000000-00000000000000000001", "1-2-3-4",
         ]
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             for text in texts {
-                let status = await stage.admin(.get, path + "?cursor=" + text).status
+                let status = await server.admin(.get, path + "?cursor=" + text).status
                 let isAllowed = try pattern.wholeMatch(in: text) != nil && text.utf8.count <= Int(lengthMax)
                 #expect(isAllowed == (status != 400), "\(text)")
             }

@@ -8,9 +8,9 @@ import Testing
 /// A request is answered on the executor that asks: each step to another executor and back costs every request.
 @Suite struct ExecutorTests {
     @Test func anAnswerThatWaitsForNothingStaysWhereItWasAskedFor() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let caller = ConfinedCaller()
-            let (status, jobs) = await caller.token("grant_type=refresh_token", stage.endpoints)
+            let (status, jobs) = await caller.token("grant_type=refresh_token", server.endpoints)
             #expect(status == .badRequest)
             #expect(jobs == 0)
         }
@@ -18,11 +18,11 @@ import Testing
 
     /// When it is decided, and when it is durable, if that comes later.
     @Test func aRefreshComesBackTwiceAtMost() async throws {
-        try await EndpointsFixture.with { stage in
-            let token = try await stage.logIn().refresh
+        try await EndpointsFixture.with { server in
+            let token = try await server.logIn().refresh
             let caller = ConfinedCaller()
             let (status, jobs) = await caller.token(
-                "grant_type=refresh_token&refresh_token=\(token)&client_id=mobile", stage.endpoints)
+                "grant_type=refresh_token&refresh_token=\(token)&client_id=mobile", server.endpoints)
             #expect(status == .ok)
             #expect(jobs <= 2)
         }

@@ -133,16 +133,16 @@ import Testing
         }
     }
 
-    private func answer(_ stage: EndpointsFixture, _ route: Route, _ request: Request) async -> Answer {
+    private func answer(_ server: EndpointsFixture, _ route: Route, _ request: Request) async -> Answer {
         // No address, so that no limit of the doors answers in the place of the check.
         let caller = Caller(remoteAddress: nil, listener: route.listeners == .admin ? .admin : .public)
-        return Answer(await stage.endpoints.reply(to: request, from: caller).response())
+        return Answer(await server.endpoints.reply(to: request, from: caller).response())
     }
 
     @Test func noHostileTokenOpensAnything() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
-            let hostile = try await HostileTokens(stage, from: tokens.access).all
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
+            let hostile = try await HostileTokens(server, from: tokens.access).all
             #expect(hostile.count > 120)
             let parts = try APIDocument.Parts()
             var count = 0
@@ -152,7 +152,7 @@ import Testing
                 count += ways.count
                 for (number, way) in ways.enumerated() {
                     for (name, token) in hostile {
-                        let answer = await answer(stage, route, way(route, token))
+                        let answer = await answer(server, route, way(route, token))
                         #expect(
                             (400...401).contains(answer.status), "\(route.name) \(number), \(name): \(answer.text)")
                         #expect(answer.string("code") != "activation_pending")
@@ -161,38 +161,38 @@ import Testing
             }
             #expect(count > 180)
             // Whatever was tried, the session lives, and its good token opens what it did.
-            #expect(await stage.call(.get, "/v1/me", bearer: tokens.access).status == 200)
-            #expect(await stage.refresh(tokens.refresh).status == 200)
+            #expect(await server.call(.get, "/v1/me", bearer: tokens.access).status == 200)
+            #expect(await server.refresh(tokens.refresh).status == 200)
         }
     }
 
     @Test func toAskAndToRevokeSaysNothingOfAHostileToken() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
             let secret = try #require(
-                try await stage.makeClient(
+                try await server.makeClient(
                     #"{"client_id":"api","token_endpoint_auth_method":"client_secret_basic","grant_types":["client_credentials"]}"#
                 ))
-            for (name, token) in try await HostileTokens(stage, from: tokens.access).all {
+            for (name, token) in try await HostileTokens(server, from: tokens.access).all {
                 let escaped = token.utf8.map { "%" + Hex.encode([$0]) }.joined()
-                let asked = await stage.form("/oauth/introspect", "token=\(escaped)", basic: "api:\(secret)")
+                let asked = await server.form("/oauth/introspect", "token=\(escaped)", basic: "api:\(secret)")
                 // A NUL is no character of a form.
                 if asked.status != 400 { #expect(asked.text == #"{"active":false}"#, "\(name)") }
-                let revoked = await stage.form("/oauth/revoke", "client_id=mobile&token=\(escaped)")
+                let revoked = await server.form("/oauth/revoke", "client_id=mobile&token=\(escaped)")
                 #expect([200, 400].contains(revoked.status), "\(name): \(revoked.text)")
             }
-            #expect(await stage.call(.get, "/v1/me", bearer: tokens.access).status == 200)
+            #expect(await server.call(.get, "/v1/me", bearer: tokens.access).status == 200)
         }
     }
 
     /// The control: what the table presents in the same ways opens everything when it is good.
     @Test func theGoodTokenOpensWhatIsGuarded() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
             for route in Route.all {
                 switch route.handler {
                 case .user, .owner:
-                    let answer = await answer(stage, route, Self.bearer(route, tokens.access))
+                    let answer = await answer(server, route, Self.bearer(route, tokens.access))
                     #expect(answer.status != 401 || answer.string("code") == "invalid_credentials", "\(route.name)")
                     if route.name == "DELETE /v1/me/devices" { return }
                 default: break

@@ -16,11 +16,11 @@ struct HostileTokens {
     private let stranger = SigningKey.generate(.es256)
     private let claims: String
 
-    init(_ stage: EndpointsFixture, from good: String) async throws {
+    init(_ server: EndpointsFixture, from good: String) async throws {
         let parts = good.split(separator: ".").map(String.init)
         (header, payload) = (parts[0], parts[1])
         signature = try #require(Base64URL.decode(parts[2]))
-        signer = try #require(stage.context.signingKeys.signer(at: Instant(secondsSinceEpoch: EndpointsFixture.start)))
+        signer = try #require(server.context.signingKeys.signer(at: Instant(secondsSinceEpoch: EndpointsFixture.start)))
         claims = String(decoding: try #require(Base64URL.decode(parts[1])), as: UTF8.self)
         addAlgorithms()
         addKeys()

@@ -11,11 +11,11 @@ private final class ProxiedBrowser {
     static let host = "https://login.example"
     static let issuer = host + "/auth"
 
-    let stage: EndpointsFixture
+    let server: EndpointsFixture
     let removesPath: Bool
     private(set) var cookies: [String: String] = [:]
 
-    init(_ stage: EndpointsFixture, removesPath: Bool) { (self.stage, self.removesPath) = (stage, removesPath) }
+    init(_ server: EndpointsFixture, removesPath: Bool) { (self.server, self.removesPath) = (server, removesPath) }
 
     /// Sends a request to an absolute URL, or to a path as it stands on a page. Nil for another site, and for a path that the
     /// proxy does not pass on.
@@ -33,7 +33,7 @@ private final class ProxiedBrowser {
         if form != nil { fields.append("Content-Type", "application/x-www-form-urlencoded") }
         if !cookies.isEmpty { fields.append("Cookie", cookies.map { "\($0)=\($1)" }.joined(separator: "; ")) }
         let body = Array(form.map(Browser.encoded)?.utf8 ?? "".utf8)
-        let answer = await stage.send(Request(method, target, fields: fields, body: body), isSecure: true)
+        let answer = await server.send(Request(method, target, fields: fields, body: body), isSecure: true)
         for line in answer.response.fields.values("Set-Cookie") {
             let pair = line.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             #expect(line.contains("; Path=/;"))
@@ -82,14 +82,14 @@ private final class ProxiedBrowser {
     private static func with(
         removesPath: Bool, _ body: (ProxiedBrowser) async throws -> Void
     ) async throws {
-        try await EndpointsFixture.with(issuer: ProxiedBrowser.issuer) { stage in
-            _ = try await stage.makeClient(
+        try await EndpointsFixture.with(issuer: ProxiedBrowser.issuer) { server in
+            _ = try await server.makeClient(
                 #"""
                 {"client_id":"shop","client_name":"Shop","scope":"openid","redirect_uris":["https://app.example/cb"],
                  "browser_session":"client","grant_types":["authorization_code","refresh_token",
                  "urn:ietf:params:oauth:grant-type:device_code"],"post_logout_redirect_uris":["https://app.example/out"]}
                 """#)
-            try await body(ProxiedBrowser(stage, removesPath: removesPath))
+            try await body(ProxiedBrowser(server, removesPath: removesPath))
         }
     }
 
@@ -146,10 +146,10 @@ private final class ProxiedBrowser {
     @Test("codes, links and metadata name URLs below the path") func urlsOfAnswers() async throws {
         try await Self.with(removesPath: false) { browser in
             let issuer = ProxiedBrowser.issuer
-            let device = await browser.stage.form("/auth/oauth/device_authorization", "client_id=shop")
+            let device = await browser.server.form("/auth/oauth/device_authorization", "client_id=shop")
             #expect(device.string("verification_uri") == issuer + "/device")
             #expect(device.string("qr")?.hasPrefix("HTTPS://LOGIN.EXAMPLE/auth/L/") == true)
-            let metadata = await browser.stage.call(.get, "/auth/.well-known/openid-configuration")
+            let metadata = await browser.server.call(.get, "/auth/.well-known/openid-configuration")
             let endpoints = try StrictJSON.object(metadata.response.body).compactMap { name, value in
                 name.hasSuffix("_endpoint") || name.hasSuffix("_uri") ? value.string : nil
             }
@@ -160,7 +160,7 @@ private final class ProxiedBrowser {
     @Test("the documents of RFC 8414 and of phones answer at the root of the host", arguments: [true, false])
     func rootOfTheHost(removesPath: Bool) async throws {
         try await Self.with(removesPath: removesPath) { browser in
-            for path in browser.stage.endpoints.issuerPath.metadataPaths {
+            for path in browser.server.endpoints.issuerPath.metadataPaths {
                 #expect(path.hasSuffix("/auth"))
                 let answer = try #require(await browser.send(.get, ProxiedBrowser.host + path))
                 #expect(answer.string("issuer") == ProxiedBrowser.issuer, "\(path)")
@@ -177,13 +177,13 @@ private final class ProxiedBrowser {
         try await Self.with(removesPath: true) { browser in
             for removesPath in [true, false] {
                 let path = (removesPath ? "" : "/auth") + "/v1/me"
-                #expect(await browser.stage.call(.get, path).status == 401)
+                #expect(await browser.server.call(.get, path).status == 401)
             }
-            let finding = browser.stage.endpoints.findWithoutIssuerPath(
+            let finding = browser.server.endpoints.findWithoutIssuerPath(
                 Request(.get, "/auth/v1/me?x=1"), Caller(remoteAddress: nil, listener: .public))
             #expect(finding?.0.target == RequestTarget(path: "/v1/me", query: "x=1"))
             let admin = Caller(remoteAddress: nil, listener: .admin)
-            #expect(browser.stage.endpoints.findWithoutIssuerPath(Request(.get, "/auth/metrics"), admin) == nil)
+            #expect(browser.server.endpoints.findWithoutIssuerPath(Request(.get, "/auth/metrics"), admin) == nil)
         }
     }
 
@@ -191,23 +191,23 @@ private final class ProxiedBrowser {
         "a path has one form where the configuration says what the proxy does", arguments: IssuerPath.Arrival.allCases)
     func oneForm(_ arrival: IssuerPath.Arrival) async throws {
         try await EndpointsFixture.with(issuer: ProxiedBrowser.issuer) { fixture in
-            let stage = fixture.receiving(arrival)
+            let server = fixture.receiving(arrival)
             for route in ["/account", "/v1/me", "/.well-known/openid-configuration", "/device"] {
                 func isThere(_ path: String) async -> Bool {
-                    let answer = await stage.send(Request(.get, path + route), isSecure: true)
+                    let answer = await server.send(Request(.get, path + route), isSecure: true)
                     return answer.status != 404
                 }
                 #expect(await isThere("") == (arrival != .kept), "\(route)")
                 #expect(await isThere("/auth") == (arrival != .removed), "\(route)")
                 #expect(await !isThere("/auth/auth"), "\(route)")
             }
-            let root = stage.endpoints.issuerPath.metadataPaths + Endpoints.rootDocuments + Endpoints.healthPaths
+            let root = server.endpoints.issuerPath.metadataPaths + Endpoints.rootDocuments + Endpoints.healthPaths
             for path in root {
-                #expect(await stage.send(Request(.get, path), isSecure: true).status != 404, "\(path)")
+                #expect(await server.send(Request(.get, path), isSecure: true).status != 404, "\(path)")
             }
             // No call hides another one.
-            #expect(await stage.admin(.get, "/admin/v1/clients").status == 200)
-            #expect(await stage.admin(.get, "/auth/admin/v1/clients").status == 404)
+            #expect(await server.admin(.get, "/admin/v1/clients").status == 200)
+            #expect(await server.admin(.get, "/auth/admin/v1/clients").status == 404)
         }
     }
 

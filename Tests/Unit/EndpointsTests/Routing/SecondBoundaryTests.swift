@@ -12,16 +12,16 @@ import Testing
 
     @Test(arguments: ["/admin/v1/clients/mobile", "/admin/v1/users/username:anna"], offsets)
     func aClientsAndAUsersOwnMaximumEndTheSession(_ path: String, _ offset: Int64) async throws {
-        try await EndpointsFixture.with { stage in
-            #expect(await stage.admin(.patch, path, #"{"offline_session_max":864000}"#).status == 200)
-            var tokens = try await stage.logIn()
+        try await EndpointsFixture.with { server in
+            #expect(await server.admin(.patch, path, #"{"offline_session_max":864000}"#).status == 200)
+            var tokens = try await server.logIn()
             #expect(tokens.answer.integer("session_expires_at") == EndpointsFixture.start + 864_000)
-            stage.moveClock(to: 5 * EndpointsFixture.day)
-            tokens = try Tokens(await stage.refresh(tokens.refresh))
+            server.moveClock(to: 5 * EndpointsFixture.day)
+            tokens = try Tokens(await server.refresh(tokens.refresh))
             #expect(tokens.answer.integer("expires_at") == EndpointsFixture.start + 864_000)
-            stage.moveClock(to: 864_000 + offset)
-            #expect(await stage.call(.get, "/v1/verify", bearer: tokens.access).status == (offset < 0 ? 200 : 401))
-            let answer = await stage.refresh(tokens.refresh)
+            server.moveClock(to: 864_000 + offset)
+            #expect(await server.call(.get, "/v1/verify", bearer: tokens.access).status == (offset < 0 ? 200 : 401))
+            let answer = await server.refresh(tokens.refresh)
             #expect(answer.string("reason") == (offset < 0 ? nil : "max_lifetime_reached"))
         }
     }
@@ -29,24 +29,24 @@ import Testing
     /// Gives `body` a session with a first token that has brought a child, `interval` and `offset` seconds ago.
     private func withChild(
         _ interval: Int64, _ offset: Int64,
-        _ body: (_ stage: EndpointsFixture, _ parent: String, _ child: String) async throws -> Void
+        _ body: (_ server: EndpointsFixture, _ parent: String, _ child: String) async throws -> Void
     ) async throws {
-        try await EndpointsFixture.with { stage in
-            let settings = await stage.admin(
+        try await EndpointsFixture.with { server in
+            let settings = await server.admin(
                 .put, "/admin/v1/settings/sessions", #"{"rotation_interval":\#(interval)}"#)
             #expect(settings.status == 200)
-            let login = try await stage.logIn()
-            stage.moveClock(to: 1000)
-            let child = try #require(await stage.refresh(login.refresh).string("refresh_token"))
-            stage.moveClock(to: 1000 + interval + offset)
-            try await body(stage, login.refresh, child)
+            let login = try await server.logIn()
+            server.moveClock(to: 1000)
+            let child = try #require(await server.refresh(login.refresh).string("refresh_token"))
+            server.moveClock(to: 1000 + interval + offset)
+            try await body(server, login.refresh, child)
         }
     }
 
     @Test(arguments: intervalsAndOffsets)
     func theChildRotatesFromTheRotationIntervalOn(_ interval: Int64, _ offset: Int64) async throws {
-        try await withChild(interval, offset) { stage, _, child in
-            let next = await stage.refresh(child)
+        try await withChild(interval, offset) { server, _, child in
+            let next = await server.refresh(child)
             #expect(next.status == 200)
             let isRepeated = offset < 0
             #expect((next.string("refresh_token") == child) == isRepeated)
@@ -55,26 +55,26 @@ import Testing
 
     @Test(arguments: intervalsAndOffsets)
     func theParentBringsTheSameChildUpToTheRotationInterval(_ interval: Int64, _ offset: Int64) async throws {
-        try await withChild(interval, offset) { stage, parent, child in
-            let again = await stage.refresh(parent)
+        try await withChild(interval, offset) { server, parent, child in
+            let again = await server.refresh(parent)
             #expect(again.status == 200)
             let isSame = offset < 0
             #expect((again.string("refresh_token") == child) == isSame)
             // The unseen child of the two comes too late once there is another.
-            #expect(await stage.refresh(child).string("reason") == (isSame ? nil : "refresh_token_reused"))
+            #expect(await server.refresh(child).string("reason") == (isSame ? nil : "refresh_token_reused"))
         }
     }
 
     @Test(arguments: offsets) func theAgeToRefreshAtIsToldToTheSecond(_ offset: Int64) async throws {
-        try await EndpointsFixture.with { stage in
-            let change = await stage.admin(
+        try await EndpointsFixture.with { server in
+            let change = await server.admin(
                 .patch, "/admin/v1/clients/mobile", #"{"access_token_lifetime":7200,"refresh_after":\#(3600 + offset)}"#
             )
             #expect(change.status == 200)
-            let login = try await stage.logIn()
+            let login = try await server.logIn()
             #expect(login.answer.integer("refresh_after") == EndpointsFixture.start + 3600 + offset)
-            stage.moveClock(to: 3600 + offset)
-            let answer = await stage.refresh(login.refresh)
+            server.moveClock(to: 3600 + offset)
+            let answer = await server.refresh(login.refresh)
             #expect(answer.integer("refresh_after") == EndpointsFixture.start + 2 * (3600 + offset))
             #expect(answer.integer("expires_at") == EndpointsFixture.start + 3600 + offset + 7200)
         }

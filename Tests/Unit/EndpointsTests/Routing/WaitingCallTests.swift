@@ -14,11 +14,11 @@ import Testing
     private static let routes = Route.all.filter { $0.isStreaming && $0.listeners != .admin }
 
     /// A server in which waits take no time. `deed` happens in the first of them, and the others last until it is over.
-    private static func server(
-        of stage: EndpointsFixture, _ deed: @escaping @Sendable () async -> Void
+    private static func waiting(
+        of server: EndpointsFixture, _ deed: @escaping @Sendable () async -> Void
     ) -> EndpointsFixture {
         let (time, isDone, isOver) = (Locked(Int64(0)), Locked(false), Locked(false))
-        return stage.waiting(
+        return server.waiting(
             stopwatch: { time.withLock { $0 } },
             sleep: { duration in
                 let isFirst = isDone.withLock { done in
@@ -57,47 +57,47 @@ import Testing
         "A session that ends while its call waits gets 401, and no news, however the query is spelled",
         arguments: ["", "/{id}"], ["wait", "w%61it"])
     func session(path: String, wait: String) async throws {
-        try await DeviceLogin.with { stage, phone in
-            let login = try await DeviceLogin(stage)
+        try await DeviceLogin.with { server, phone in
+            let login = try await DeviceLogin(server)
             #expect(await login.scan(phone).status == 200)
             let target = "/v1/me/logins" + path.replacing("{id}", with: login.id)
-            let version = try #require(await stage.call(.get, target, bearer: phone.access).string("version"))
-            let server = Self.server(of: stage) {
-                _ = await stage.admin(.delete, "/admin/v1/sessions/\(phone.sessionID)")
+            let version = try #require(await server.call(.get, target, bearer: phone.access).string("version"))
+            let waiting = Self.waiting(of: server) {
+                _ = await server.admin(.delete, "/admin/v1/sessions/\(phone.sessionID)")
             }
-            let answer = await server.call(.get, "\(target)?\(wait)=60&version=\(version)", bearer: phone.access)
+            let answer = await waiting.call(.get, "\(target)?\(wait)=60&version=\(version)", bearer: phone.access)
             #expect(answer.status == 401, "\(answer.text)")
         }
     }
 
     @Test("A call of a client that loses the scope of accounts while the call waits gets 403")
     func scope() async throws {
-        try await DeviceLogin.with { stage, phone in
+        try await DeviceLogin.with { server, phone in
             let version = try #require(
-                await stage.call(.get, "/v1/me/logins", bearer: phone.access).string("version"))
-            let server = Self.server(of: stage) {
-                _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"scope":"read write"}"#)
+                await server.call(.get, "/v1/me/logins", bearer: phone.access).string("version"))
+            let waiting = Self.waiting(of: server) {
+                _ = await server.admin(.patch, "/admin/v1/clients/mobile", #"{"scope":"read write"}"#)
             }
-            let answer = await server.call(.get, "/v1/me/logins?wait=60&version=\(version)", bearer: phone.access)
+            let answer = await waiting.call(.get, "/v1/me/logins?wait=60&version=\(version)", bearer: phone.access)
             #expect(answer.status == 403, "\(answer.text)")
         }
     }
 
     @Test("A call does not wait beyond its access token")
     func expiry() async throws {
-        try await DeviceLogin.with { stage, phone in
+        try await DeviceLogin.with { server, phone in
             let lifetime = try #require(phone.answer.integer("expires_in"))
-            stage.moveClock(to: lifetime - 10)
+            server.moveClock(to: lifetime - 10)
             let (time, waited) = (Locked(Int64(0)), Locked(Duration.zero))
-            let server = stage.waiting(
+            let waiting = server.waiting(
                 stopwatch: { time.withLock { $0 } },
                 sleep: { duration in
                     time.withLock { $0 += Int64(duration / .nanoseconds(1)) }
                     waited.withLock { $0 += duration }
                 })
             let version = try #require(
-                await stage.call(.get, "/v1/me/logins", bearer: phone.access).string("version"))
-            let answer = await server.call(.get, "/v1/me/logins?wait=60&version=\(version)", bearer: phone.access)
+                await server.call(.get, "/v1/me/logins", bearer: phone.access).string("version"))
+            let answer = await waiting.call(.get, "/v1/me/logins?wait=60&version=\(version)", bearer: phone.access)
             #expect(answer.status == 200 && waited.withLock { $0 } == .seconds(9))
         }
     }
@@ -111,61 +111,61 @@ import Testing
     func client(change: String?, status: Int) async throws {
         try await EventStreamFixture.with { receiver in
             _ = try await receiver.make([SecurityEvent.Kind.sessionEstablished.rawValue])
-            let stage = receiver.stage
-            let server = Self.server(of: stage) {
+            let server = receiver.server
+            let waiting = Self.waiting(of: server) {
                 if let change {
-                    _ = await stage.admin(.patch, "/admin/v1/clients/siem", change)
+                    _ = await server.admin(.patch, "/admin/v1/clients/siem", change)
                 } else {
-                    _ = await stage.admin(.delete, "/admin/v1/clients/siem")
+                    _ = await server.admin(.delete, "/admin/v1/clients/siem")
                 }
-                _ = try? await stage.logIn()
+                _ = try? await server.logIn()
             }
-            let answer = await server.call(.post, "/ssf/poll", "{}", bearer: receiver.token)
+            let answer = await waiting.call(.post, "/ssf/poll", "{}", bearer: receiver.token)
             #expect(answer.status == status, "\(answer.text)")
         }
     }
 
     @Test("One session has so many calls that wait; another one still has its own")
     func perSession() async throws {
-        try await DeviceLogin.with { stage, phone in
-            let other = try await stage.logIn(device: "phone-2")
+        try await DeviceLogin.with { server, phone in
+            let other = try await server.logIn(device: "phone-2")
             var limits = WaitingLimits()
             limits.perSession = 2
-            let server = stage.waiting(limits)
+            let waiting = server.waiting(limits)
             let version = try #require(
-                await stage.call(.get, "/v1/me/logins", bearer: phone.access).string("version"))
+                await server.call(.get, "/v1/me/logins", bearer: phone.access).string("version"))
             let target = "/v1/me/logins?wait=60&version=\(version)"
-            let watch = server.endpoints.phoneLogins.watch
+            let watch = waiting.endpoints.phoneLogins.watch
             await withTaskGroup { group in
-                for _ in 0..<2 { group.addTask { _ = await server.call(.get, target, bearer: phone.access) } }
+                for _ in 0..<2 { group.addTask { _ = await waiting.call(.get, target, bearer: phone.access) } }
                 while watch.waitingCount < 2 { await Task.yield() }
-                let refused = await server.call(.get, target, bearer: phone.access)
+                let refused = await waiting.call(.get, target, bearer: phone.access)
                 #expect(refused.status == 503 && refused.field("Retry-After") != nil, "\(refused.text)")
-                #expect(await server.call(.get, "/v1/me/logins", bearer: phone.access).status == 200)
-                group.addTask { _ = await server.call(.get, target, bearer: other.access) }
+                #expect(await waiting.call(.get, "/v1/me/logins", bearer: phone.access).status == 200)
+                group.addTask { _ = await waiting.call(.get, target, bearer: other.access) }
                 while watch.waitingCount < 3 { await Task.yield() }
                 group.cancelAll()
             }
             #expect(watch.waitingCount == 0)
-            #expect(await server.call(.get, "/v1/me/logins?wait=60", bearer: phone.access).status == 200)
+            #expect(await waiting.call(.get, "/v1/me/logins?wait=60", bearer: phone.access).status == 200)
         }
     }
 
     @Test("One address has so many calls that wait without a token; another one still has its own")
     func perAddress() async throws {
-        try await DeviceLogin.with { stage, _ in
-            let login = try await DeviceLogin(stage)
+        try await DeviceLogin.with { server, _ in
+            let login = try await DeviceLogin(server)
             var limits = WaitingLimits()
             limits.perAddress = 2
-            let server = stage.waiting(limits)
+            let waiting = server.waiting(limits)
             let version = try #require(await login.look().string("version"))
             let target = "/v1/logins/\(login.id)?wait=60&version=\(version)"
             @Sendable func wait(_ address: String) async -> Answer {
-                await server.send(
+                await waiting.send(
                     Request(.get, target, fields: ["Authorization": "Bearer \(login.secret)"], body: []),
                     address: address)
             }
-            let watch = server.endpoints.phoneLogins.watch
+            let watch = waiting.endpoints.phoneLogins.watch
             await withTaskGroup { group in
                 for _ in 0..<2 { group.addTask { _ = await wait("192.0.2.1") } }
                 while watch.waitingCount < 2 { await Task.yield() }

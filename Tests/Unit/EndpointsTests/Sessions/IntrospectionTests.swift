@@ -7,13 +7,13 @@ import Testing
         #"{"client_id":"backend","token_endpoint_auth_method":"client_secret_basic","grant_types":["client_credentials"]}"#
 
     @Test func tellsWhatEachTokenIsGoodFor() async throws {
-        try await EndpointsFixture.with { stage in
-            let secret = try #require(try await stage.makeClient(Self.backend))
+        try await EndpointsFixture.with { server in
+            let secret = try #require(try await server.makeClient(Self.backend))
             let ask = { (token: String) async in
-                await stage.form(
+                await server.form(
                     "/oauth/introspect", "token=\(token)&token_type_hint=refresh_token", basic: "backend:\(secret)")
             }
-            let tokens = try await stage.logIn()
+            let tokens = try await server.logIn()
             let access = await ask(tokens.access)
             #expect(access.status == 200)
             #expect(access.bool("active") == true)
@@ -36,68 +36,68 @@ import Testing
             #expect(refresh.string("sid") == tokens.sessionID)
             #expect(refresh.integer("exp") == EndpointsFixture.start + 14 * EndpointsFixture.day)
 
-            let own = await stage.form("/oauth/token", "grant_type=client_credentials", basic: "backend:\(secret)")
+            let own = await server.form("/oauth/token", "grant_type=client_credentials", basic: "backend:\(secret)")
             let client = await ask(try #require(own.string("access_token")))
             #expect(client.bool("active") == true)
             #expect(client.string("sub") == "backend")
             #expect(!client.names.contains("sid"))
 
             // Asking spends nothing.
-            #expect(await stage.refresh(tokens.refresh).status == 200)
-            #expect(await stage.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
+            #expect(await server.refresh(tokens.refresh).status == 200)
+            #expect(await server.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
             for token in [tokens.access, tokens.refresh, "junk", "sjr_junk"] {
                 let dead = await ask(token)
                 #expect(dead.status == 200)
                 #expect(dead.text == #"{"active":false}"#)
             }
-            stage.moveClock(to: 15 * EndpointsFixture.day)
+            server.moveClock(to: 15 * EndpointsFixture.day)
             #expect(await ask(try #require(own.string("access_token"))).text == #"{"active":false}"#)
         }
     }
 
     @Test func isForClientsThatHaveProvedThemselves() async throws {
-        try await EndpointsFixture.with { stage in
-            let secret = try #require(try await stage.makeClient(Self.backend))
+        try await EndpointsFixture.with { server in
+            let secret = try #require(try await server.makeClient(Self.backend))
             for answer in [
-                await stage.form("/oauth/introspect", "token=x"),
-                await stage.form("/oauth/introspect", "token=x&client_id=mobile"),
-                await stage.form("/oauth/introspect", "token=x", basic: "backend:wrong"),
+                await server.form("/oauth/introspect", "token=x"),
+                await server.form("/oauth/introspect", "token=x&client_id=mobile"),
+                await server.form("/oauth/introspect", "token=x", basic: "backend:wrong"),
             ] {
                 #expect(answer.status == 401)
                 #expect(answer.string("error") == "invalid_client")
             }
-            let missing = await stage.form("/oauth/introspect", "", basic: "backend:\(secret)")
+            let missing = await server.form("/oauth/introspect", "", basic: "backend:\(secret)")
             #expect(missing.string("error") == "invalid_request")
         }
     }
 
     @Test func revocationEndsTheSessionOfEitherTokenAndIsNeverAnErrorTwice() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             for kind in [\Tokens.refresh, \Tokens.access] {
-                let tokens = try await stage.logIn()
+                let tokens = try await server.logIn()
                 for _ in 1...2 {
-                    let answer = await stage.form(
+                    let answer = await server.form(
                         "/oauth/revoke", "token=\(tokens[keyPath: kind])&client_id=mobile&token_type_hint=nonsense")
                     #expect(answer.status == 200)
                     #expect(answer.response.body.isEmpty)
                 }
-                #expect(await stage.refresh(tokens.refresh).string("reason") == "logged_out")
+                #expect(await server.refresh(tokens.refresh).string("reason") == "logged_out")
             }
-            #expect(await stage.form("/oauth/revoke", "token=junk&client_id=mobile").status == 200)
-            let missing = await stage.form("/oauth/revoke", "client_id=mobile")
+            #expect(await server.form("/oauth/revoke", "token=junk&client_id=mobile").status == 200)
+            let missing = await server.form("/oauth/revoke", "client_id=mobile")
             #expect(missing.string("error") == "invalid_request")
-            #expect(await stage.form("/oauth/revoke", "token=junk").status == 401)
+            #expect(await server.form("/oauth/revoke", "token=junk").status == 401)
         }
     }
 
     @Test func revocationIsForTheTokensOwnClient() async throws {
-        try await EndpointsFixture.with { stage in
-            let secret = try #require(try await stage.makeClient(Self.backend))
-            let tokens = try await stage.logIn()
-            let other = await stage.form("/oauth/revoke", "token=\(tokens.refresh)", basic: "backend:\(secret)")
+        try await EndpointsFixture.with { server in
+            let secret = try #require(try await server.makeClient(Self.backend))
+            let tokens = try await server.logIn()
+            let other = await server.form("/oauth/revoke", "token=\(tokens.refresh)", basic: "backend:\(secret)")
             #expect(other.status == 400)
             #expect(other.string("error") == "unauthorized_client")
-            #expect(await stage.refresh(tokens.refresh).status == 200)
+            #expect(await server.refresh(tokens.refresh).status == 200)
 
         }
     }

@@ -22,7 +22,7 @@ import Testing
         /// A login in the client `own` with these members, or parameters of the same names.
         fileprivate func logIn(_ world: ProviderFixture, _ more: [(name: String, json: String)]) async throws -> Answer
         {
-            let stage = world.stage
+            let server = world.server
             let json = more.map { #","\#($0.name)":\#($0.json)"# }.joined()
             let form = more.map { member in
                 let isText = member.json.hasPrefix("\"")
@@ -32,31 +32,31 @@ import Testing
             let base = #"{"client_id":"own","device":{"id":"phone-1"}"#
             switch self {
             case .passwordInJSON:
-                return await stage.call(
+                return await server.call(
                     .post, "/v1/login",
                     base + #","username":"anna","password":"\#(EndpointsFixture.password)"\#(json)}"#)
             case .idTokenInJSON:
-                return await stage.call(
+                return await server.call(
                     .post, "/v1/login",
                     base + #","provider":"acme","id_token":"\#(try world.newToken())"\#(json)}"#)
             case .passwordGrant:
-                return await stage.form(
+                return await server.form(
                     "/oauth/token",
                     "grant_type=password&client_id=own&username=anna&password=correct+horse" + form)
             case .exchange:
-                return await stage.form(
+                return await server.form(
                     "/oauth/token",
                     "grant_type=\(LoginKindTests.exchange)&client_id=own&subject_token=\(try world.newToken())"
                         + "&subject_token_type=\(LoginKindTests.idToken)" + form)
             case .minted:
-                return await stage.admin(.post, "/admin/v1/users/username:anna/sessions", base + json + "}")
+                return await server.admin(.post, "/admin/v1/users/username:anna/sessions", base + json + "}")
             }
         }
     }
 
     private static func with(_ body: (ProviderFixture) async throws -> Void) async throws {
         try await ProviderFixture.with { world in
-            _ = try await world.stage.makeClient(
+            _ = try await world.server.makeClient(
                 #"{"client_id":"own","grant_types":\#(grants),"user_presence_max_age":600}"#)
             try await body(world)
         }
@@ -64,7 +64,7 @@ import Testing
 
     @Test(arguments: Kind.allCases) func keysAndModeAreForEveryKindOfLogin(_ kind: Kind) async throws {
         try await Self.with { world in
-            let (stage, device, finger) = (world.stage, ProvingDevice(), ProvingDevice(.eddsa))
+            let (server, device, finger) = (world.server, ProvingDevice(), ProvingDevice(.eddsa))
             let tokens = try Tokens(
                 try await kind.logIn(
                     world,
@@ -73,16 +73,16 @@ import Testing
                         ("presence_key", finger.jwk),
                     ]))
             #expect(tokens.answer.string("authentication_mode") == "BIOMETRIC")
-            let session = await stage.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
+            let session = await server.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
             #expect(session.string("authentication_mode") == "BIOMETRIC")
             #expect(session.bool("activation_pending") == true)
-            stage.moveClock(to: 600)
+            server.moveClock(to: 600)
             let resume = "grant_type=\(GuardedPhone.jwtBearer)&client_id=own&assertion="
-            let absent = await stage.form("/oauth/token", resume + device.assertion(stage, tokens))
+            let absent = await server.form("/oauth/token", resume + device.assertion(server, tokens))
             #expect(absent.string("error") == "insufficient_user_authentication", "\(absent.text)")
-            let present = await stage.form(
+            let present = await server.form(
                 "/oauth/token",
-                resume + device.assertion(stage, tokens) + "&user_assertion=\(finger.assertion(stage, tokens))")
+                resume + device.assertion(server, tokens) + "&user_assertion=\(finger.assertion(server, tokens))")
             #expect(present.status == 200, "\(present.text)")
         }
     }
@@ -108,11 +108,11 @@ import Testing
             let answer = try await kind.logIn(world, [("authentication_mode", #""PASSWORD""#)])
             #expect(answer.status == 200, "\(answer.text)")
             let tokens = try Tokens(try await kind.logIn(world, []))
-            let changed = await world.stage.call(
+            let changed = await world.server.call(
                 .put, "/v1/me/authentication-mode", #"{"authentication_mode":"PASSWORD"}"#, bearer: tokens.access)
             #expect(changed.status == 200, "\(changed.text)")
-            world.stage.moveClock(to: 4000)
-            let asked = await world.stage.refresh(tokens.refresh, more: "&client_id=own")
+            world.server.moveClock(to: 4000)
+            let asked = await world.server.refresh(tokens.refresh, more: "&client_id=own")
             #expect(asked.string("acr_values") == (kind.hasPassword ? "password" : "id_token"), "\(asked.text)")
         }
     }
@@ -120,16 +120,16 @@ import Testing
     /// A user with neither would be asked for a password for ever.
     @Test func theModePASSWORDIsNotForUsersWithoutCredentials() async throws {
         try await Self.with { world in
-            let (stage, sessions) = (world.stage, "/admin/v1/users/username:bert/sessions")
-            #expect(await stage.admin(.post, "/admin/v1/users", #"{"username":"bert"}"#).status == 201)
-            let answer = await stage.admin(.post, sessions, #"{"authentication_mode":"PASSWORD"}"#)
+            let (server, sessions) = (world.server, "/admin/v1/users/username:bert/sessions")
+            #expect(await server.admin(.post, "/admin/v1/users", #"{"username":"bert"}"#).status == 201)
+            let answer = await server.admin(.post, sessions, #"{"authentication_mode":"PASSWORD"}"#)
             #expect(answer.status == 400, "\(answer.text)")
             #expect(answer.string("detail") == "authentication_mode PASSWORD is not for a user without a password.")
-            let tokens = try Tokens(await stage.admin(.post, sessions))
-            let changed = await stage.call(
+            let tokens = try Tokens(await server.admin(.post, sessions))
+            let changed = await server.call(
                 .put, "/v1/me/authentication-mode", #"{"authentication_mode":"PASSWORD"}"#, bearer: tokens.access)
             #expect(changed.status == 409 && changed.string("code") == "password_missing", "\(changed.text)")
-            let session = await stage.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
+            let session = await server.admin(.get, "/admin/v1/sessions/\(tokens.sessionID)")
             #expect(session.string("authentication_mode") == "NO")
         }
     }
@@ -149,6 +149,6 @@ extension ProviderFixture {
     /// An ID token that was not used before.
     fileprivate func newToken() throws -> String {
         try provider.token(
-            #"{"jti":"\#(ProvingDevice().thumbprint)"}"#, at: stage.surroundings.now.load(ordering: .relaxed))
+            #"{"jti":"\#(ProvingDevice().thumbprint)"}"#, at: server.surroundings.now.load(ordering: .relaxed))
     }
 }

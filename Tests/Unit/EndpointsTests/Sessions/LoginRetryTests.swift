@@ -7,24 +7,24 @@ import Testing
 /// `Idempotency-Key` at a login: a lost answer does not cost the login.
 @Suite struct LoginRetryTests {
     private func logIn(
-        _ stage: EndpointsFixture, key: String?, device: String = "phone-1", more: String = ""
+        _ server: EndpointsFixture, key: String?, device: String = "phone-1", more: String = ""
     ) async -> Answer {
         var fields = Fields()
         if let key { fields.append("Idempotency-Key", key) }
-        return await stage.call(
+        return await server.call(
             .post, "/v1/login",
             #"{"username":"anna","password":"\#(EndpointsFixture.password)","device":{"id":"\#(device)"}\#(more)}"#,
             fields: fields)
     }
 
     @Test func aRetry_getsTheSessionThatBegan() async throws {
-        try await EndpointsFixture.with { stage in
-            let first = try Tokens(await logIn(stage, key: "login-1"))
-            stage.moveClock(to: 599)
-            let again = try Tokens(await logIn(stage, key: "login-1"))
+        try await EndpointsFixture.with { server in
+            let first = try Tokens(await logIn(server, key: "login-1"))
+            server.moveClock(to: 599)
+            let again = try Tokens(await logIn(server, key: "login-1"))
             #expect(again.sessionID == first.sessionID)
             #expect(again.refresh == first.refresh)
-            #expect(await stage.refresh(first.refresh).status == 200)
+            #expect(await server.refresh(first.refresh).status == 200)
         }
     }
 
@@ -36,47 +36,47 @@ import Testing
             (1, "login-1", "phone-1", #","scope":"read""#),
         ] as [(Int64, String?, String, String)])
     func anotherRequest_isAnotherLogin(second: Int64, key: String?, device: String, more: String) async throws {
-        try await EndpointsFixture.with { stage in
-            let first = try Tokens(await logIn(stage, key: "login-1"))
-            stage.moveClock(to: second)
-            let other = try Tokens(await logIn(stage, key: key, device: device, more: more))
+        try await EndpointsFixture.with { server in
+            let first = try Tokens(await logIn(server, key: "login-1"))
+            server.moveClock(to: second)
+            let other = try Tokens(await logIn(server, key: key, device: device, more: more))
             #expect(other.sessionID != first.sessionID)
-            #expect(await stage.refresh(first.refresh).string("reason") == "replaced")
+            #expect(await server.refresh(first.refresh).string("reason") == "replaced")
         }
     }
 
     @Test func anotherDevice_hasASessionOfItsOwn() async throws {
-        try await EndpointsFixture.with { stage in
-            let first = try Tokens(await logIn(stage, key: "login-1"))
-            let other = try Tokens(await logIn(stage, key: "login-1", device: "phone-2"))
+        try await EndpointsFixture.with { server in
+            let first = try Tokens(await logIn(server, key: "login-1"))
+            let other = try Tokens(await logIn(server, key: "login-1", device: "phone-2"))
             #expect(other.sessionID != first.sessionID)
-            #expect(await stage.refresh(first.refresh).status == 200)
+            #expect(await server.refresh(first.refresh).status == 200)
         }
     }
 
     /// What was answered has arrived once its token comes back: the key then means nothing any more.
     @Test func afterTheFirstRefresh_theKeyIsSpent() async throws {
-        try await EndpointsFixture.with { stage in
-            let first = try Tokens(await logIn(stage, key: "login-1"))
-            stage.moveClock(to: 1)
-            #expect(await stage.refresh(first.refresh).status == 200)
-            let other = try Tokens(await logIn(stage, key: "login-1"))
+        try await EndpointsFixture.with { server in
+            let first = try Tokens(await logIn(server, key: "login-1"))
+            server.moveClock(to: 1)
+            #expect(await server.refresh(first.refresh).status == 200)
+            let other = try Tokens(await logIn(server, key: "login-1"))
             #expect(other.sessionID != first.sessionID)
         }
     }
 
     @Test func anEndedSession_isNotGivenAgain() async throws {
-        try await EndpointsFixture.with { stage in
-            let first = try Tokens(await logIn(stage, key: "login-1"))
-            #expect(await stage.call(.post, "/v1/logout", bearer: first.access).status == 204)
-            #expect(try Tokens(await logIn(stage, key: "login-1")).sessionID != first.sessionID)
+        try await EndpointsFixture.with { server in
+            let first = try Tokens(await logIn(server, key: "login-1"))
+            #expect(await server.call(.post, "/v1/logout", bearer: first.access).status == 204)
+            #expect(try Tokens(await logIn(server, key: "login-1")).sessionID != first.sessionID)
         }
     }
 
     @Test func aWrongPassword_isRefusedWithTheKeyToo() async throws {
-        try await EndpointsFixture.with { stage in
-            _ = try Tokens(await logIn(stage, key: "login-1"))
-            let answer = await stage.call(
+        try await EndpointsFixture.with { server in
+            _ = try Tokens(await logIn(server, key: "login-1"))
+            let answer = await server.call(
                 .post, "/v1/login", #"{"username":"anna","password":"wrong","device":{"id":"phone-1"}}"#,
                 fields: ["Idempotency-Key": "login-1"])
             #expect(answer.string("code") == "invalid_credentials")
@@ -89,7 +89,7 @@ import Testing
             func send(_ key: String?, device: String = "phone-1") async -> Answer {
                 var fields = Fields()
                 if let key { fields.append("Idempotency-Key", key) }
-                return await world.stage.call(
+                return await world.server.call(
                     .post, "/v1/login",
                     #"{"provider":"acme","id_token":"\#(token)","device":{"id":"\#(device)"}}"#, fields: fields)
             }
@@ -100,7 +100,7 @@ import Testing
             for (key, device) in [("login-2", "phone-1"), (nil, "phone-1"), ("login-1", "phone-2")] {
                 #expect(await send(key, device: device).string("code") == "invalid_id_token")
             }
-            #expect(await world.stage.refresh(first.refresh).status == 200)
+            #expect(await world.server.refresh(first.refresh).status == 200)
         }
     }
 
@@ -109,7 +109,7 @@ import Testing
             var sessions: Set<String> = []
             for id in ["1", "2"] {
                 let token = try world.provider.token(#"{"jti":"\#(id)"}"#)
-                let answer = await world.stage.call(
+                let answer = await world.server.call(
                     .post, "/v1/login", #"{"provider":"acme","id_token":"\#(token)","device":{"id":"phone-1"}}"#,
                     fields: ["Idempotency-Key": "login-1"])
                 sessions.insert(try Tokens(answer).sessionID)

@@ -6,8 +6,8 @@ import Testing
 
 @Suite struct LoginTests {
     @Test func answersWithEverythingThatAnAppStores() async throws {
-        try await EndpointsFixture.with { stage in
-            let answer = await stage.call(
+        try await EndpointsFixture.with { server in
+            let answer = await server.call(
                 .post, "/v1/login",
                 #"""
                 {"username":"anna","password":"correct horse","authentication_mode":"BIOMETRIC",
@@ -66,9 +66,9 @@ import Testing
     ]
 
     @Test func refusesWithTheStatusAndTheMember() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             for (body, status, code, member) in Self.refusals {
-                let answer = await stage.call(.post, "/v1/login", body)
+                let answer = await server.call(.post, "/v1/login", body)
                 #expect(answer.status == status, "\(body)")
                 #expect(answer.string("code") == code, "\(body)")
                 #expect(answer.string("member") == member, "\(body)")
@@ -76,17 +76,17 @@ import Testing
                 #expect(answer.field("Content-Type") == "application/problem+json")
             }
             let tooLong = String(repeating: "x", count: 129)
-            let answer = await stage.call(
+            let answer = await server.call(
                 .post, "/v1/login", #"{"username":"anna","password":"correct horse","device":{"id":"\#(tooLong)"}}"#)
             #expect(answer.string("member") == "device.id")
         }
     }
 
     @Test func refusesAConfidentialClientWhichCannotProveItselfHere() async throws {
-        try await EndpointsFixture.with { stage in
-            _ = try await stage.makeClient(
+        try await EndpointsFixture.with { server in
+            _ = try await server.makeClient(
                 #"{"client_id":"backend","token_endpoint_auth_method":"client_secret_basic"}"#)
-            let answer = await stage.call(
+            let answer = await server.call(
                 .post, "/v1/login",
                 #"{"username":"anna","password":"correct horse","client_id":"backend","device":{"id":"p"}}"#)
             #expect(answer.status == 400)
@@ -95,32 +95,32 @@ import Testing
     }
 
     @Test func aSecondLoginOnTheSameDeviceReplacesTheFirst() async throws {
-        try await EndpointsFixture.with { stage in
-            let first = try await stage.logIn()
-            let second = try await stage.logIn()
+        try await EndpointsFixture.with { server in
+            let first = try await server.logIn()
+            let second = try await server.logIn()
             #expect(first.sessionID != second.sessionID)
-            let refused = await stage.refresh(first.refresh)
+            let refused = await server.refresh(first.refresh)
             #expect(refused.string("reason") == "replaced")
-            #expect(await stage.refresh(second.refresh).status == 200)
+            #expect(await server.refresh(second.refresh).status == 200)
         }
     }
 
     @Test func thePasswordGrantIsForClientsThatNameIt() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let form = "grant_type=password&username=anna&password=correct+horse&client_id="
-            let refused = await stage.form("/oauth/token", form + "mobile")
+            let refused = await server.form("/oauth/token", form + "mobile")
             #expect(refused.status == 400)
             #expect(refused.string("error") == "unauthorized_client")
 
-            _ = try await stage.makeClient(#"{"client_id":"old","grant_types":["password","refresh_token"]}"#)
-            let granted = await stage.form("/oauth/token", form + "old&device_name=Old+phone")
+            _ = try await server.makeClient(#"{"client_id":"old","grant_types":["password","refresh_token"]}"#)
+            let granted = await server.form("/oauth/token", form + "old&device_name=Old+phone")
             #expect(granted.status == 200)
             #expect(granted.string("device_id")?.utf8.count == 32)
             #expect(!granted.names.contains("scope"))
-            let named = await stage.form("/oauth/token", form + "old&device_id=mine")
+            let named = await server.form("/oauth/token", form + "old&device_id=mine")
             #expect(named.string("device_id") == "mine")
 
-            let wrong = await stage.form(
+            let wrong = await server.form(
                 "/oauth/token", "grant_type=password&username=anna&password=wrong&client_id=old")
             #expect(wrong.status == 400)
             #expect(wrong.string("error") == "invalid_grant")
@@ -130,7 +130,7 @@ import Testing
                 ("username=anna&password=x&device_id=a%20b", "device_id"),
                 ("username=anna&password=x&device_name=%0a", "device_name"),
             ] {
-                let answer = await stage.form("/oauth/token", "grant_type=password&client_id=old&" + parameters)
+                let answer = await server.form("/oauth/token", "grant_type=password&client_id=old&" + parameters)
                 #expect(answer.string("error") == "invalid_request")
                 #expect(answer.string("error_description")?.hasPrefix(member) == true)
             }
@@ -138,21 +138,21 @@ import Testing
     }
 
     @Test func anUnknownUserAndAWrongPassword_waitForTheSameCommit() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             func loginsOnRecord() async -> [Answer] {
-                await stage.admin(.get, "/admin/v1/events?limit=200").items.filter {
+                await server.admin(.get, "/admin/v1/events?limit=200").items.filter {
                     $0.string("event") == "login_failed"
                 }
             }
             for (index, name) in ["anna", "nobody"].enumerated() {
-                _ = await stage.call(
+                _ = await server.call(
                     .post, "/v1/login", #"{"username":"\#(name)","password":"wrong one","device":{"id":"p"}}"#)
                 let records = await loginsOnRecord()
                 #expect(records.count == index + 1, "\(name)")
                 #expect(!(records.last?.names.contains("user_id") ?? true) == (name == "nobody"))
             }
-            let tokens = try await stage.logIn()
-            _ = await stage.call(
+            let tokens = try await server.logIn()
+            _ = await server.call(
                 .put, "/v1/me/password", #"{"old_password":"wrong one","new_password":"battery staple"}"#,
                 bearer: tokens.access)
             let failedAttempts = await loginsOnRecord()
@@ -162,38 +162,38 @@ import Testing
     }
 
     @Test func aLoginThatWasGivenUp_startsNoSession_thatWouldReplaceTheNextTry() async throws {
-        try await EndpointsFixture.with { stage in
-            let kept = try await stage.logIn()
+        try await EndpointsFixture.with { server in
+            let kept = try await server.logIn()
             let late = Task {
                 withUnsafeCurrentTask { unsafe $0?.cancel() }
-                return await stage.call(
+                return await server.call(
                     .post, "/v1/login",
                     #"{"username":"anna","password":"\#(EndpointsFixture.password)","device":{"id":"phone-1"}}"#)
             }
             #expect(await late.value.status == 503)
-            #expect(await stage.refresh(kept.refresh).status == 200)
+            #expect(await server.refresh(kept.refresh).status == 200)
         }
     }
 
     @Test func aUserWithAForeignHashLogsInAndGetsOneOfOurs() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let hash = "$2a$05$CCCCCCCCCCCCCCCCCCCCC.VGOzA784oUp/Z0DY336zx7pLYAy0lwK"
             let user = User(
                 id: Identifier(random: .system), username: "bob", passwordHash: hash,
                 createdAt: Instant(secondsSinceEpoch: EndpointsFixture.start))
-            #expect(try await stage.store.importUsers([user]) == [.written])
+            #expect(try await server.store.importUsers([user]) == [.written])
             func logIn(_ password: String) async -> Answer {
-                await stage.call(
+                await server.call(
                     .post, "/v1/login", #"{"username":"bob","password":"\#(password)","device":{"id":"phone-1"}}"#)
             }
             #expect(await logIn("U*U").string("code") == "invalid_credentials")
-            #expect(try await stage.store.user(.id(user.id))?.passwordHash == hash)
+            #expect(try await server.store.user(.id(user.id))?.passwordHash == hash)
             #expect(await logIn("U*U*").status == 200)
-            let stored = try #require(try await stage.store.user(.id(user.id))?.passwordHash)
+            let stored = try #require(try await server.store.user(.id(user.id))?.passwordHash)
             #expect(stored.hasPrefix("$scrypt$"))
             #expect(await logIn("U*U*").status == 200)
             #expect(await logIn("U*U").status == 401)
-            #expect(try await stage.store.user(.id(user.id))?.passwordHash == stored)
+            #expect(try await server.store.user(.id(user.id))?.passwordHash == stored)
         }
     }
 }

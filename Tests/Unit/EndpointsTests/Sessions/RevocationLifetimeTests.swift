@@ -13,7 +13,7 @@ import Testing
         let target: String
         let body: String
 
-        func make(at stage: EndpointsFixture) async { #expect(await stage.admin(method, target, body).status == 200) }
+        func make(at server: EndpointsFixture) async { #expect(await server.admin(method, target, body).status == 200) }
     }
 
     private static func settings(_ body: String) -> Call {
@@ -103,13 +103,13 @@ import Testing
 
     @Test(arguments: rows)
     private func onlyAnEarlierEndIsInTheFeed(_ row: Row) async throws {
-        try await EndpointsFixture.with { stage in
-            for call in row.before { await call.make(at: stage) }
-            let login = try await stage.logIn()
-            let grant = await stage.refresh(login.refresh)
-            let known = await stage.admin(.get, "/admin/v1/revocations").items.count
-            await row.change.make(at: stage)
-            let items = await stage.admin(.get, "/admin/v1/revocations").items.dropFirst(known)
+        try await EndpointsFixture.with { server in
+            for call in row.before { await call.make(at: server) }
+            let login = try await server.logIn()
+            let grant = await server.refresh(login.refresh)
+            let known = await server.admin(.get, "/admin/v1/revocations").items.count
+            await row.change.make(at: server)
+            let items = await server.admin(.get, "/admin/v1/revocations").items.dropFirst(known)
             #expect(items.map { $0.string("type") } == (row.claims == nil ? [] : ["lifetimes_shortened"]))
             for item in items {
                 // The token was issued in that second.
@@ -124,20 +124,20 @@ import Testing
     }
 
     @Test func aLivingSessionGetsATokenThatIsTaken_andTheOthersAReason() async throws {
-        try await EndpointsFixture.with { stage in
-            let (phone, tablet) = (try await stage.logIn(), try await stage.logIn(device: "tablet"))
-            stage.moveClock(to: 2 * EndpointsFixture.day)
-            let later = try Tokens(await stage.refresh(tablet.refresh))
-            await Self.settings(#"{"offline_session_idle":86400}"#).make(at: stage)
-            let items = await stage.admin(.get, "/admin/v1/revocations").items
+        try await EndpointsFixture.with { server in
+            let (phone, tablet) = (try await server.logIn(), try await server.logIn(device: "tablet"))
+            server.moveClock(to: 2 * EndpointsFixture.day)
+            let later = try Tokens(await server.refresh(tablet.refresh))
+            await Self.settings(#"{"offline_session_idle":86400}"#).make(at: server)
+            let items = await server.admin(.get, "/admin/v1/revocations").items
             let at = try #require(items.last?.integer("at"))
-            stage.moveClock(to: 2 * EndpointsFixture.day + 2)
-            let answer = await stage.refresh(later.refresh)
+            server.moveClock(to: 2 * EndpointsFixture.day + 2)
+            let answer = await server.refresh(later.refresh)
             #expect(try #require(answer.integer("issued_at")) > at)
             #expect(answer.integer("expires_at") == EndpointsFixture.start + 3 * EndpointsFixture.day)
-            #expect(await stage.refresh(phone.refresh).string("reason") == "idle_expired")
+            #expect(await server.refresh(phone.refresh).string("reason") == "idle_expired")
             // The end itself has nothing to add.
-            #expect(await stage.admin(.get, "/admin/v1/revocations").items.count == items.count)
+            #expect(await server.admin(.get, "/admin/v1/revocations").items.count == items.count)
         }
     }
 }

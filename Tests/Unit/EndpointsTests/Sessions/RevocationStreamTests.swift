@@ -39,33 +39,33 @@ extension RevocationTests {
     }
 
     private func stream(
-        _ stage: EndpointsFixture, _ fields: Fields = Fields(), cursor: String = "", key: String? = nil,
+        _ server: EndpointsFixture, _ fields: Fields = Fields(), cursor: String = "", key: String? = nil,
         from endpoints: Endpoints? = nil
     ) async throws -> StreamedResponse {
         var fields = fields
-        fields.append("Authorization", "Bearer \(key ?? stage.adminKey)")
+        fields.append("Authorization", "Bearer \(key ?? server.adminKey)")
         fields.append("Accept", "text/event-stream")
         let request = Request(.get, "/admin/v1/revocations" + cursor, fields: fields, body: [])
         let caller = Caller(remoteAddress: "192.0.2.1", listener: .admin)
-        guard case .streaming(let reply) = (endpoints ?? stage.endpoints).reply(to: request, from: caller),
+        guard case .streaming(let reply) = (endpoints ?? server.endpoints).reply(to: request, from: caller),
             case .stream(let stream) = await reply.respond()
         else { throw CancellationError() }
         return stream
     }
 
     @Test func eventsAreSentAsTheyComeAndResumed() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
-            let other = try await stage.logIn(device: "tablet")
-            #expect(await stage.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
-            let first = try await stream(stage)
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
+            let other = try await server.logIn(device: "tablet")
+            #expect(await server.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
+            let first = try await stream(server)
             #expect(first.head.fields.first("Content-Type") == "text/event-stream")
             #expect(first.head.fields.first("Cache-Control") == "no-store")
             let reader = Reader()
             let reading = Task { await first.produce(reader) }
             try await reader.wait(for: "event: caught_up")
             #expect(reader.text.withLock { $0 }.contains(tokens.sessionID))
-            #expect(await stage.call(.post, "/v1/logout", bearer: other.access).status == 204)
+            #expect(await server.call(.post, "/v1/logout", bearer: other.access).status == 204)
             try await reader.wait(for: other.sessionID)
             reading.cancel()
             await reading.value
@@ -78,7 +78,7 @@ extension RevocationTests {
                 (["Last-Event-ID": ids[0]], ""), (["Last-Event-ID": ids[0]], "?cursor=1"),
                 (Fields(), "?cursor=\(ids[0])"),
             ] as [(Fields, String)] {
-                let resumed = try await stream(stage, fields, cursor: cursor)
+                let resumed = try await stream(server, fields, cursor: cursor)
                 let reader = Reader()
                 let reading = Task { await resumed.produce(reader) }
                 try await reader.wait(for: "event: caught_up")
@@ -93,28 +93,28 @@ extension RevocationTests {
     @Test(arguments: [true, false]) func aStreamEndsSoonAfterItsKeyAndTellsNothingMore(_ isDeleted: Bool)
         async throws
     {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
-            let made = await stage.admin(
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
+            let made = await server.admin(
                 .post, "/admin/v1/admin-keys", #"{"name":"api","scope":"feed","expires_in":60}"#)
             let (key, id) = (try #require(made.string("admin_key")), try #require(made.string("id")))
             let nanoseconds = Atomic<Int64>(0)
             let endpoints = Endpoints(
-                context: stage.context, metrics: MetricsRegistry(), logger: .silent,
+                context: server.context, metrics: MetricsRegistry(), logger: .silent,
                 stopwatch: { nanoseconds.load(ordering: .relaxed) })
-            let (stream, reader) = (try await stream(stage, key: key, from: endpoints), Reader())
+            let (stream, reader) = (try await stream(server, key: key, from: endpoints), Reader())
             let reading = Task { await stream.produce(reader) }
             try await reader.wait(for: "event: caught_up")
             // As long as the key is good, so is the stream.
             nanoseconds.store(16_000_000_000, ordering: .relaxed)
             try await waitForAWaiter(at: endpoints.revocations)
             if isDeleted {
-                #expect(await stage.admin(.delete, "/admin/v1/admin-keys/\(id)").status == 204)
+                #expect(await server.admin(.delete, "/admin/v1/admin-keys/\(id)").status == 204)
             } else {
-                stage.moveClock(to: 60)
+                server.moveClock(to: 60)
             }
             nanoseconds.store(32_000_000_000, ordering: .relaxed)
-            #expect(await stage.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
+            #expect(await server.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
             try await expectEnd(of: reading, "a stream goes on though its key is gone")
             #expect(!reader.text.withLock { $0.contains(tokens.sessionID) })
         }
@@ -122,10 +122,10 @@ extension RevocationTests {
 
     /// The history is longer than a page.
     @Test func aNewcomerIsCaughtUpAfterAllThatThereWasAndNoSooner() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let count = RevocationFeed.pageMax * 2
-            for _ in 0..<count { try await Administration(stage.context).revokeAllSessions(by: .system) }
-            let (stream, reader) = (try await stream(stage), Reader())
+            for _ in 0..<count { try await Administration(server.context).revokeAllSessions(by: .system) }
+            let (stream, reader) = (try await stream(server), Reader())
             let reading = Task { await stream.produce(reader) }
             try await reader.wait(for: "event: caught_up")
             reading.cancel()
@@ -136,14 +136,14 @@ extension RevocationTests {
     }
 
     @Test func aCursorOfAnotherDatabaseGetsNoStream() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let request = Request(
                 .get, "/admin/v1/revocations",
                 fields: [
-                    "Authorization": "Bearer \(stage.adminKey)", "Accept": "text/event-stream",
+                    "Authorization": "Bearer \(server.adminKey)", "Accept": "text/event-stream",
                     "Last-Event-ID": "1-9999999999-1",
                 ], body: [])
-            let answer = await stage.send(request, on: .admin)
+            let answer = await server.send(request, on: .admin)
             #expect(answer.status == 410 && answer.string("code") == "unknown_cursor")
         }
     }
@@ -152,8 +152,8 @@ extension RevocationTests {
         struct Gone: PieceReader {
             func send(_ piece: [UInt8]) async -> Bool { false }
         }
-        try await EndpointsFixture.with { stage in
-            let stream = try await stream(stage)
+        try await EndpointsFixture.with { server in
+            let stream = try await stream(server)
             let reading = Task { await stream.produce(Gone()) }
             try await expectEnd(of: reading, "a stream goes on though nobody reads it")
         }

@@ -24,28 +24,28 @@ import Testing
     private static func bearer(_ method: Method, _ target: String, _ json: String? = nil, _ status: Int = 204)
         -> @Sendable (EndpointsFixture, Tokens) async throws -> Void
     {
-        { stage, tokens in
-            #expect(await stage.call(method, target, json, bearer: tokens.access).status == status)
+        { server, tokens in
+            #expect(await server.call(method, target, json, bearer: tokens.access).status == status)
         }
     }
 
     private static func admin(_ method: Method, _ target: String, _ json: String? = nil, _ status: Int = 200)
         -> @Sendable (EndpointsFixture, Tokens) async throws -> Void
     {
-        { stage, _ in #expect(await stage.admin(method, target, json).status == status) }
+        { server, _ in #expect(await server.admin(method, target, json).status == status) }
     }
 
     /// One row for each call that ends anything, and for each reason of an end.
     private static let endings: [Ending] = [
         Ending(name: "logout", events: ["session_ended logged_out"], act: bearer(.post, "/v1/logout")),
-        Ending(name: "logout by refresh token", events: ["session_ended logged_out"]) { stage, tokens in
-            #expect(await stage.call(.post, "/v1/logout", #"{"refresh_token":"\#(tokens.refresh)"}"#).status == 204)
+        Ending(name: "logout by refresh token", events: ["session_ended logged_out"]) { server, tokens in
+            #expect(await server.call(.post, "/v1/logout", #"{"refresh_token":"\#(tokens.refresh)"}"#).status == 204)
         },
-        Ending(name: "RFC 7009", events: ["session_ended logged_out"]) { stage, tokens in
-            #expect(await stage.form("/oauth/revoke", "token=\(tokens.refresh)&client_id=mobile").status == 200)
+        Ending(name: "RFC 7009", events: ["session_ended logged_out"]) { server, tokens in
+            #expect(await server.form("/oauth/revoke", "token=\(tokens.refresh)&client_id=mobile").status == 200)
         },
-        Ending(name: "a login on the same device", events: ["session_ended replaced"]) { stage, _ in
-            _ = try await stage.logIn()
+        Ending(name: "a login on the same device", events: ["session_ended replaced"]) { server, _ in
+            _ = try await server.logIn()
         },
         Ending(
             name: "one device", events: ["session_ended revoked_by_user"],
@@ -65,16 +65,16 @@ import Testing
         Ending(
             name: "a reset password",
             events: ["session_ended password_changed", "session_ended password_changed"]
-        ) { stage, _ in
-            let reset = try #require(await stage.admin(.post, "\(user)/password-reset").string("reset_token"))
+        ) { server, _ in
+            let reset = try #require(await server.admin(.post, "\(user)/password-reset").string("reset_token"))
             #expect(
-                await stage.call(
+                await server.call(
                     .post, "/v1/password-reset",
                     #"{"reset_token":"\#(reset)","new_password":"another long one"}"#
                 ).status == 204)
         },
-        Ending(name: "one session", events: ["session_ended revoked_by_admin"]) { stage, tokens in
-            #expect(await stage.admin(.delete, "/admin/v1/sessions/\(tokens.sessionID)").status == 204)
+        Ending(name: "one session", events: ["session_ended revoked_by_admin"]) { server, tokens in
+            #expect(await server.admin(.delete, "/admin/v1/sessions/\(tokens.sessionID)").status == 204)
         },
         Ending(
             name: "all sessions of a user",
@@ -82,26 +82,26 @@ import Testing
             act: admin(.post, "\(user)/revoke")),
         Ending(
             name: "a reused token", events: ["session_ended refresh_token_reused"]
-        ) { stage, tokens in
-            stage.moveClock(to: 1000)
-            let second = try Tokens(await stage.refresh(tokens.refresh))
-            stage.moveClock(to: 2000)
-            let third = try Tokens(await stage.refresh(second.refresh))
-            stage.moveClock(to: 3000)
-            _ = await stage.refresh(third.refresh)
-            #expect(await stage.refresh(tokens.refresh).string("reason") == "refresh_token_reused")
+        ) { server, tokens in
+            server.moveClock(to: 1000)
+            let second = try Tokens(await server.refresh(tokens.refresh))
+            server.moveClock(to: 2000)
+            let third = try Tokens(await server.refresh(second.refresh))
+            server.moveClock(to: 3000)
+            _ = await server.refresh(third.refresh)
+            #expect(await server.refresh(tokens.refresh).string("reason") == "refresh_token_reused")
         },
         Ending(
             name: "a deleted user",
             events: ["user_deleted", "session_ended user_deleted", "session_ended user_deleted"]
-        ) { stage, _ in
-            #expect((200...204).contains(await stage.admin(.delete, user).status))
+        ) { server, _ in
+            #expect((200...204).contains(await server.admin(.delete, user).status))
         },
         Ending(
             name: "an admin's switch", events: ["user_blocked", "user_unblocked"]
-        ) { stage, _ in
-            #expect(await stage.admin(.post, "\(user)/disable", #"{"effective":"immediate"}"#).status == 200)
-            #expect(await stage.admin(.post, "\(user)/enable").status == 200)
+        ) { server, _ in
+            #expect(await server.admin(.post, "\(user)/disable", #"{"effective":"immediate"}"#).status == 200)
+            #expect(await server.admin(.post, "\(user)/enable").status == 200)
         },
         Ending(
             name: "an admin's switch that ends sessions too",
@@ -110,37 +110,37 @@ import Testing
         Ending(
             name: "a switch that lets tokens live tells nothing", events: [],
             act: admin(.post, "\(user)/disable", #"{"effective":"on_expiry"}"#)),
-        Ending(name: "the user's own switch", events: ["user_blocked"]) { stage, tokens in
-            let answer = await stage.call(
+        Ending(name: "the user's own switch", events: ["user_blocked"]) { server, tokens in
+            let answer = await server.call(
                 .put, "/v1/me/login-settings", #"{"logins_disabled":true,"effective":"immediate"}"#,
                 bearer: tokens.access)
             #expect(answer.status == 200)
         },
         Ending(
             name: "an admin does not lift the user's own switch", events: ["user_blocked"]
-        ) { stage, tokens in
-            _ = await stage.call(
+        ) { server, tokens in
+            _ = await server.call(
                 .put, "/v1/me/login-settings", #"{"logins_disabled":true,"effective":"immediate"}"#,
                 bearer: tokens.access)
-            #expect(await stage.admin(.post, "\(user)/disable", #"{"effective":"immediate"}"#).status == 200)
-            #expect(await stage.admin(.post, "\(user)/enable").status == 200)
+            #expect(await server.admin(.post, "\(user)/disable", #"{"effective":"immediate"}"#).status == 200)
+            #expect(await server.admin(.post, "\(user)/enable").status == 200)
         },
         Ending(
             name: "break glass", events: ["all_sessions_ended"], act: admin(.post, "/admin/v1/revoke-all", nil, 204)),
         Ending(
             name: "break glass, with a client that gets tokens for itself",
             events: ["all_sessions_ended", "client_tokens_ended"]
-        ) { stage, _ in
-            _ = try await stage.makeClient(ClientTokenFixture.backend("backend"))
-            #expect(await stage.admin(.post, "/admin/v1/revoke-all").status == 204)
+        ) { server, _ in
+            _ = try await server.makeClient(ClientTokenFixture.backend("backend"))
+            #expect(await server.admin(.post, "/admin/v1/revoke-all").status == 204)
         },
         Ending(
             name: "a token that a client got for itself", events: ["client_token_revoked"]
-        ) { stage, _ in
-            let basic = "backend:" + (try await stage.makeClient(ClientTokenFixture.backend("backend")) ?? "")
-            let own = await stage.form("/oauth/token", ClientTokenFixture.grant, basic: basic)
+        ) { server, _ in
+            let basic = "backend:" + (try await server.makeClient(ClientTokenFixture.backend("backend")) ?? "")
+            let own = await server.form("/oauth/token", ClientTokenFixture.grant, basic: basic)
             let form = "token=\(try #require(own.string("access_token")))"
-            #expect(await stage.form("/oauth/revoke", form, basic: basic).status == 200)
+            #expect(await server.form("/oauth/revoke", form, basic: basic).status == 200)
         },
         Ending(
             name: "a deleted client", events: ["client_deleted"],
@@ -148,21 +148,21 @@ import Testing
         Ending(
             name: "a shorter idle time", events: ["lifetimes_shortened"],
             act: admin(.put, "/admin/v1/settings/sessions", #"{"offline_session_idle":86400}"#)),
-        Ending(name: "the clock ends idle sessions, and their tokens with them", events: []) { stage, tokens in
-            stage.moveClock(to: 15 * EndpointsFixture.day)
-            #expect(await stage.refresh(tokens.refresh).string("reason") == "idle_expired")
+        Ending(name: "the clock ends idle sessions, and their tokens with them", events: []) { server, tokens in
+            server.moveClock(to: 15 * EndpointsFixture.day)
+            #expect(await server.refresh(tokens.refresh).string("reason") == "idle_expired")
         },
     ]
 
     @Test(arguments: endings)
     private func everyEndingIsInTheFeed(_ ending: Ending) async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
-            _ = try await stage.logIn(device: "tablet")
-            #expect(await stage.admin(.get, "/admin/v1/revocations").items.isEmpty)
-            try await ending.act(stage, tokens)
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
+            _ = try await server.logIn(device: "tablet")
+            #expect(await server.admin(.get, "/admin/v1/revocations").items.isEmpty)
+            try await ending.act(server, tokens)
             // Nothing that still matters is hidden by the time that has passed.
-            let items = await stage.admin(.get, "/admin/v1/revocations").items
+            let items = await server.admin(.get, "/admin/v1/revocations").items
             #expect(
                 items.map { [$0.string("type"), $0.string("reason")].compactMap(\.self).joined(separator: " ") }
                     == ending.events)
@@ -197,22 +197,22 @@ import Testing
     }
 
     @Test func pagesFollowEachOtherAndACursorIsForEver() async throws {
-        try await EndpointsFixture.with { stage in
-            for number in 0..<5 { _ = try await stage.logIn(device: "d\(number)") }
-            #expect(await stage.admin(.post, "\(Self.user)/revoke").status == 200)
+        try await EndpointsFixture.with { server in
+            for number in 0..<5 { _ = try await server.logIn(device: "d\(number)") }
+            #expect(await server.admin(.post, "\(Self.user)/revoke").status == 200)
             var cursor = ""
             var seen: [String] = []
             for (count, hasMore) in [(2, true), (2, true), (1, false), (0, false)] {
-                let page = await stage.admin(.get, "/admin/v1/revocations?limit=2" + cursor)
+                let page = await server.admin(.get, "/admin/v1/revocations?limit=2" + cursor)
                 #expect(page.items.count == count && page.bool("has_more") == hasMore)
                 seen += page.items.compactMap { $0.string("sid") }
                 cursor = "&cursor=" + (try #require(page.string("next_cursor")))
             }
             #expect(Set(seen).count == 5)
             // What no follower needs any more is not in an answer to any of them.
-            stage.moveClock(to: 1_209_600)
-            #expect(await stage.admin(.get, "/admin/v1/revocations").items.isEmpty)
-            #expect(await stage.admin(.get, "/admin/v1/revocations?cursor=1").items.isEmpty)
+            server.moveClock(to: 1_209_600)
+            #expect(await server.admin(.get, "/admin/v1/revocations").items.isEmpty)
+            #expect(await server.admin(.get, "/admin/v1/revocations?cursor=1").items.isEmpty)
         }
     }
 
@@ -226,21 +226,21 @@ import Testing
         ("limit=201", 400), ("user=1", 400), ("cursor=1&cursor=2", 400), ("cursor=987654321", 410),
     ])
     func impossibleQuestionsAreRefused(_ query: String, _ status: Int) async throws {
-        try await EndpointsFixture.with { stage in
-            let answer = await stage.admin(.get, "/admin/v1/revocations?\(query)")
+        try await EndpointsFixture.with { server in
+            let answer = await server.admin(.get, "/admin/v1/revocations?\(query)")
             #expect(answer.status == status)
             if status == 410 { #expect(answer.string("code") == "unknown_cursor") }
         }
     }
 
     @Test func aLongPollWaitsForWhatIsNew() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
-            async let answer = stage.admin(.get, "/admin/v1/revocations?wait=60")
-            try await waitForAWaiter(at: stage.endpoints.revocations)
-            #expect(await stage.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
+            async let answer = server.admin(.get, "/admin/v1/revocations?wait=60")
+            try await waitForAWaiter(at: server.endpoints.revocations)
+            #expect(await server.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
             #expect(await answer.items.map { $0.string("sid") } == [tokens.sessionID])
-            #expect(stage.endpoints.revocations.waitingCount == 0)
+            #expect(server.endpoints.revocations.waitingCount == 0)
         }
     }
 
@@ -260,10 +260,10 @@ import Testing
     }
 
     @Test func aLongPollWithoutNewsEndsWhenItsTimeIsOver() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let nanoseconds = Atomic<Int64>(0)
             let now = { @Sendable in ContinuousClock.Instant.now + .nanoseconds(nanoseconds.load(ordering: .relaxed)) }
-            let feed = RevocationFeed(source: stage.store, clock: stage.context.clock, now: now)
+            let feed = RevocationFeed(source: server.store, clock: server.context.clock, now: now)
             async let page = feed.next(after: .start, limit: 9, patience: .seconds(3600))
             try await waitForAWaiter(at: feed)
             nanoseconds.store(3_601_000_000_000, ordering: .relaxed)
@@ -274,30 +274,30 @@ import Testing
     }
 
     @Test func aLongPollTellsNothingAfterItsKeyIsGone() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
-            let made = await stage.admin(.post, "/admin/v1/admin-keys", #"{"name":"api","scope":"feed"}"#)
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
+            let made = await server.admin(.post, "/admin/v1/admin-keys", #"{"name":"api","scope":"feed"}"#)
             let (key, id) = (try #require(made.string("admin_key")), try #require(made.string("id")))
             let request = Request(
                 .get, "/admin/v1/revocations?wait=60", fields: ["Authorization": "Bearer \(key)"], body: [])
-            async let answer = stage.send(request, on: .admin)
-            try await waitForAWaiter(at: stage.endpoints.revocations)
-            #expect(await stage.admin(.delete, "/admin/v1/admin-keys/\(id)").status == 204)
-            #expect(await stage.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
+            async let answer = server.send(request, on: .admin)
+            try await waitForAWaiter(at: server.endpoints.revocations)
+            #expect(await server.admin(.delete, "/admin/v1/admin-keys/\(id)").status == 204)
+            #expect(await server.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
             #expect(await answer.status == 401)
         }
     }
 
     @Test func aCursorOfAnotherPastIsUnknownAndOneBeforeWhatWasSweptIsKnown() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
-            #expect(await stage.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
-            let page = await stage.admin(.get, "/admin/v1/revocations")
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
+            #expect(await server.call(.post, "/v1/logout", bearer: tokens.access).status == 204)
+            let page = await server.admin(.get, "/admin/v1/revocations")
             let cursor = try #require(page.string("next_cursor"))
             #expect(page.items.first?.string("id") == cursor)
             let number = try #require(cursor.split(separator: "-").first)
             func status(_ cursor: String) async -> Int {
-                await stage.admin(.get, "/admin/v1/revocations?cursor=\(cursor)").status
+                await server.admin(.get, "/admin/v1/revocations?cursor=\(cursor)").status
             }
             #expect(await status(cursor) == 200)
             // The same number, which a database gave before it was restored from a backup.
@@ -308,9 +308,9 @@ import Testing
             for short in [number, "\(number)-\(EndpointsFixture.start + 1_209_600)"] {
                 #expect(await status(String(short)) == 200)
             }
-            stage.moveClock(to: 1_209_600)
-            let now = stage.context.clock.now
-            #expect(try await stage.store.sweepRevocations(before: now, limit: 9) == 1)
+            server.moveClock(to: 1_209_600)
+            let now = server.context.clock.now
+            #expect(try await server.store.sweepRevocations(before: now, limit: 9) == 1)
             #expect(await status(cursor) == 200)
         }
     }

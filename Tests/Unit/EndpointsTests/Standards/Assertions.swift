@@ -11,23 +11,23 @@ struct Assertions: Sendable {
     static let claims =
         #""iss":"signer","sub":"signer","aud":"\#(EndpointsFixture.issuer)","exp":\#(EndpointsFixture.start + 60),"iat":\#(EndpointsFixture.start)"#
 
-    let stage: EndpointsFixture
+    let server: EndpointsFixture
     let key: SigningKey
 
     static func with(
         _ algorithm: SignatureAlgorithm = .es256, _ body: (Assertions) async throws -> Void
     ) async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let key = SigningKey.generate(algorithm)
             let keys = String(
                 decoding: try JSONEncoder().encode(JWKSet([JWK(publishing: key.publicKey)])), as: UTF8.self)
-            let secret = try await stage.makeClient(
+            let secret = try await server.makeClient(
                 #"""
                 {"client_id":"signer","token_endpoint_auth_method":"private_key_jwt","jwks":\#(keys),"scope":"read",
                  "grant_types":["client_credentials","refresh_token"]}
                 """#)
             #expect(secret == nil)
-            try await body(Assertions(stage: stage, key: key))
+            try await body(Assertions(server: server, key: key))
         }
     }
 
@@ -44,7 +44,7 @@ struct Assertions: Sendable {
 
     /// Asks for a token with the assertion.
     func ask(_ assertion: String, type: String = type, more: String = "") async -> Answer {
-        await stage.form(
+        await server.form(
             "/oauth/token",
             "grant_type=client_credentials&client_assertion_type=\(type)&client_assertion=\(assertion)\(more)")
     }

@@ -70,11 +70,11 @@ import Testing
         Module("oidcc-idtoken-signature") { party in
             let (tokens, _) = try await party.expectLogin()
             let token = try JWT.parse(try #require(tokens.string("id_token")))
-            let keys = await party.login.stage.call(.get, "/oauth/jwks").elements("keys")
+            let keys = await party.login.server.call(.get, "/oauth/jwks").elements("keys")
             #expect(keys.contains { $0.string("kid") == token.header.kid && $0.string("alg") == "ES256" })
         },
         Module("oidcc-idtoken-unsigned") { party in
-            let answer = await party.login.stage.admin(
+            let answer = await party.login.server.admin(
                 .patch, "/admin/v1/clients/web", #"{"id_token_signed_response_alg":"none"}"#)
             #expect(answer.status == 400, "a client cannot ask for it")
         },
@@ -87,25 +87,25 @@ import Testing
         },
         Module("oidcc-userinfo-get") { party in
             let (tokens, claims) = try await party.expectLogin()
-            let user = await party.login.stage.call(.get, "/oauth/userinfo", bearer: tokens.string("access_token"))
+            let user = await party.login.server.call(.get, "/oauth/userinfo", bearer: tokens.string("access_token"))
             #expect(user.status == 200 && user.string("sub") == claims.string("sub"))
         },
         Module("oidcc-userinfo-post-header") { party in
             let (tokens, claims) = try await party.expectLogin()
-            let user = await party.login.stage.call(.post, "/oauth/userinfo", bearer: tokens.string("access_token"))
+            let user = await party.login.server.call(.post, "/oauth/userinfo", bearer: tokens.string("access_token"))
             #expect(user.status == 200 && user.string("sub") == claims.string("sub"))
         },
         Module("oidcc-userinfo-post-body") { party in
             let (tokens, claims) = try await party.expectLogin()
             let access = try #require(tokens.string("access_token"))
-            let user = await party.login.stage.form("/oauth/userinfo", "access_token=\(access)")
+            let user = await party.login.server.form("/oauth/userinfo", "access_token=\(access)")
             #expect(user.status == 200 && user.string("sub") == claims.string("sub"))
         },
         Module("oidcc-refresh-token") { party in
             let (tokens, claims) = try await party.expectLogin()
             let refresh = try #require(tokens.string("refresh_token"))
-            party.login.stage.moveClock(to: 3600)
-            let answer = await party.login.stage.form(
+            party.login.server.moveClock(to: 3600)
+            let answer = await party.login.server.form(
                 "/oauth/token", "grant_type=refresh_token&refresh_token=\(refresh)", basic: party.basic)
             #expect(answer.status == 200, "\(answer.text)")
             let renewed = try Answer.claims(of: try #require(answer.string("id_token")))
@@ -115,7 +115,7 @@ import Testing
             #expect(claims.string("nonce") != nil && !renewed.names.contains("nonce"))
         },
         Module("oidcc-server-client-secret-post") { party in
-            let changed = await party.login.stage.admin(
+            let changed = await party.login.server.admin(
                 .patch, "/admin/v1/clients/web", #"{"token_endpoint_auth_method":"client_secret_post"}"#)
             #expect(changed.status == 200, "\(changed.text)")
             let code = try #require(try await party.authorize()["code"])
@@ -136,10 +136,10 @@ import Testing
         Module("oidcc-codereuse-30seconds") { party in
             let code = try #require(try await party.authorize()["code"])
             let tokens = try await party.expectTokens(code: code).tokens
-            party.login.stage.moveClock(to: 30)
+            party.login.server.moveClock(to: 30)
             #expect(await party.exchange(code).string("error") == "invalid_grant")
             let access = tokens.string("access_token")
-            #expect(await party.login.stage.call(.get, "/oauth/userinfo", bearer: access).status == 401, "revoked")
+            #expect(await party.login.server.call(.get, "/oauth/userinfo", bearer: access).status == 401, "revoked")
         },
     ]
 
@@ -147,7 +147,7 @@ import Testing
     static let sessions: [Module] = [
         Module("oidcc-prompt-login") { party in
             let (_, first) = try await party.expectLogin()
-            party.login.stage.moveClock(to: 5)
+            party.login.server.moveClock(to: 5)
             let (_, second) = try await party.expectLogin(["prompt": "login"])
             #expect(second.integer("auth_time") == first.integer("auth_time").map { $0 + 5 })
         },
@@ -157,7 +157,7 @@ import Testing
         },
         Module("oidcc-prompt-none-logged-in") { party in
             let (_, first) = try await party.expectLogin()
-            party.login.stage.moveClock(to: 5)
+            party.login.server.moveClock(to: 5)
             let (_, second) = try await party.expectTokens(try await party.silent(["prompt": "none"]))
             #expect(first.string("sub") == second.string("sub"))
             #expect(first.integer("auth_time") == second.integer("auth_time"))
@@ -170,13 +170,13 @@ import Testing
         },
         Module("oidcc-max-age-1") { party in
             let (_, first) = try await party.expectLogin()
-            party.login.stage.moveClock(to: 2)
+            party.login.server.moveClock(to: 2)
             let (_, second) = try await party.expectLogin(["max_age": "1"])
             #expect(second.integer("auth_time") == first.integer("auth_time").map { $0 + 2 })
         },
         Module("oidcc-max-age-10000") { party in
             let (_, first) = try await party.expectLogin()
-            party.login.stage.moveClock(to: 2)
+            party.login.server.moveClock(to: 2)
             let (_, second) = try await party.expectTokens(try await party.silent(["max_age": "10000"]))
             #expect(second.integer("auth_time") == first.integer("auth_time"))
         },

@@ -47,9 +47,9 @@ import Testing
 
     @Test(arguments: ["oauth-authorization-server", "openid-configuration"])
     func theDocumentIsSound(_ name: String) async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let url = EndpointsFixture.issuer + "/.well-known/" + name
-            let answer = await stage.call(.get, String(url.dropFirst(EndpointsFixture.issuer.count)))
+            let answer = await server.call(.get, String(url.dropFirst(EndpointsFixture.issuer.count)))
             #expect(answer.status == 200, "EnsureDiscoveryEndpointResponseStatusCodeIs200")
             #expect(
                 answer.field("Content-Type") == "application/json",
@@ -81,8 +81,8 @@ import Testing
     }
 
     @Test func whatFAPIDemandsIsOffered() async throws {
-        try await EndpointsFixture.with { stage in
-            let answer = await stage.call(.get, "/.well-known/oauth-authorization-server")
+        try await EndpointsFixture.with { server in
+            let answer = await server.call(.get, "/.well-known/oauth-authorization-server")
             func algorithms(_ name: String) -> Set<String> { Set(answer.strings(name) ?? []) }
             let allowed: Set<String> = ["PS256", "ES256", "EdDSA"]
             #expect(
@@ -110,9 +110,9 @@ import Testing
         arguments: [("openid read write", ["openid", "read", "write"]), ("", nil)]
             as [(String, [String]?)])
     func scopesHaveTheirSyntax(_ named: String, _ told: [String]?) async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let endpoints = Endpoints(
-                context: stage.context, metrics: MetricsRegistry(),
+                context: server.context, metrics: MetricsRegistry(),
                 logger: Logger(level: .error, sink: LogSink { _ in }, clock: { 0 }),
                 scopes: try #require(Scope(named)))
             let request = Request(.get, "/.well-known/oauth-authorization-server")

@@ -71,11 +71,11 @@ import Testing
     ]
 
     @Test(arguments: proofs) func aProofAtAResource(_ condition: Condition) async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let device = ProvingDevice()
-            let tokens = try await stage.logIn(device)
-            let proof = device.proof(stage, .get, "/v1/me", token: tokens.access, edit: condition.edit)
-            let answer = await stage.call(
+            let tokens = try await server.logIn(device)
+            let proof = device.proof(server, .get, "/v1/me", token: tokens.access, edit: condition.edit)
+            let answer = await server.call(
                 .get, "/v1/me", fields: ["Authorization": "DPoP \(tokens.access)", "DPoP": proof])
             #expect(condition.succeeds ? answer.status == 200 : [400, 401].contains(answer.status))
         }
@@ -83,11 +83,11 @@ import Testing
 
     /// What is about more than the proof itself: field lines, schemes, keys and repetition.
     @Test func aRequestAtAResource() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let device = ProvingDevice()
-            let tokens = try await stage.logIn(device)
+            let tokens = try await server.logIn(device)
             func proof(_ by: ProvingDevice = device) -> String {
-                by.proof(stage, .get, "/v1/me", token: tokens.access)
+                by.proof(server, .get, "/v1/me", token: tokens.access)
             }
             let first = proof()
             let bound = "DPoP \(tokens.access)"
@@ -116,11 +116,11 @@ import Testing
                 ("Check a correct DPoP proof still works", ["Authorization": bound, "DPoP": proof()], true),
             ]
             for row in rows {
-                let answer = await stage.call(.get, "/v1/me", fields: row.fields)
+                let answer = await server.call(.get, "/v1/me", fields: row.fields)
                 #expect(row.isGood ? answer.status == 200 : [400, 401].contains(answer.status), "\(row.name)")
             }
             // Try DPoP proof where 'htu' does not contain the query/fragment.
-            let query = await stage.call(.get, "/v1/me?a=b", fields: ["Authorization": bound, "DPoP": proof()])
+            let query = await server.call(.get, "/v1/me?a=b", fields: ["Authorization": bound, "DPoP": proof()])
             #expect(query.status == 200)
         }
     }

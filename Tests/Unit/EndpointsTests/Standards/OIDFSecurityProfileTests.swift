@@ -24,8 +24,8 @@ struct FAPIClient {
     }
 
     init(_ id: String, _ login: PageLoginFixture) async throws {
-        (self.login, self.id, browser, signer) = (login, id, Browser(login.stage), ProvingDevice())
-        _ = try await login.stage.makeClient(
+        (self.login, self.id, browser, signer) = (login, id, Browser(login.server), ProvingDevice())
+        _ = try await login.server.makeClient(
             #"""
             {"client_id":"\#(id)","token_endpoint_auth_method":"private_key_jwt","jwks":{"keys":[\#(signer.jwk)]},
              "grant_types":["authorization_code","refresh_token"],"scope":"openid","dpop":"required",
@@ -34,7 +34,7 @@ struct FAPIClient {
     }
 
     private func assertion() -> [String: String?] {
-        let now = login.stage.surroundings.now.load(ordering: .relaxed)
+        let now = login.server.surroundings.now.load(ordering: .relaxed)
         var draft = ProofDraft(header: ["alg": #""ES256""#], claims: ["iat": "\(now)", "exp": "\(now + 60)"])
         for (name, value) in [("iss", id), ("sub", id), ("aud", EndpointsFixture.issuer)] { draft.set(name, value) }
         draft.set("jti", Base64URL.encode(randomBytes(count: 12)))
@@ -44,8 +44,8 @@ struct FAPIClient {
     /// Sends a form to an endpoint with an assertion, and a proof of `device` unless that is nil.
     private func send(_ path: String, _ form: [String: String?], _ device: ProvingDevice?) async -> Answer {
         let all = form.merging(assertion()) { $1 }.compactMapValues { $0 }
-        let fields: Fields = device.map { ["DPoP": $0.proof(login.stage, .post, path)] } ?? Fields()
-        return await login.stage.form(path, Browser.encoded(all), fields: fields)
+        let fields: Fields = device.map { ["DPoP": $0.proof(login.server, .post, path)] } ?? Fields()
+        return await login.server.form(path, Browser.encoded(all), fields: fields)
     }
 
     func push(_ changes: [String: String?] = [:], by device: ProvingDevice? = nil) async -> Answer {
@@ -144,7 +144,7 @@ struct FAPIClient {
         },
         Module("par-attempt-to-use-expired-request_uri") { client in
             let pushed = await client.push()
-            client.login.stage.moveClock(to: try #require(pushed.integer("expires_in")))
+            client.login.server.moveClock(to: try #require(pushed.integer("expires_in")))
             let answer = try Redirect(await client.browser.get(try client.start(pushed)))
             #expect(answer["error"] == "invalid_request_uri")
         },
@@ -160,7 +160,7 @@ struct FAPIClient {
                 "request_uri_not_supported")
         },
         Module("par-attempt-invalid-http-method") { client in
-            #expect(await client.login.stage.call(.get, "/oauth/par").status == 405)
+            #expect(await client.login.server.call(.get, "/oauth/par").status == 405)
         },
         Module("par-without-duplicate-parameters") { client in
             // Beside `request_uri` the browser brings `client_id` alone.
@@ -253,17 +253,17 @@ struct FAPIClient {
             let answer = try await client.authorize()
             let tokens = try await client.exchange(answer, by: client.device)
             #expect(tokens.status == 200)
-            client.login.stage.moveClock(to: 1)
+            client.login.server.moveClock(to: 1)
             expect(try await client.exchange(answer, by: client.device), "invalid_grant")
             let access = try #require(tokens.string("access_token"))
-            let proof = client.device.proof(client.login.stage, .get, "/oauth/userinfo", token: access)
-            let user = await client.login.stage.call(
+            let proof = client.device.proof(client.login.server, .get, "/oauth/userinfo", token: access)
+            let user = await client.login.server.call(
                 .get, "/oauth/userinfo", fields: ["Authorization": "DPoP \(access)", "DPoP": proof])
             #expect(user.status == 401, "its tokens are over")
         },
         Module("ensure-token-endpoint-fails-with-expired-auth-code") { client in
             let answer = try await client.authorize()
-            client.login.stage.moveClock(to: 60)
+            client.login.server.moveClock(to: 60)
             expect(try await client.exchange(answer, by: client.device), "invalid_grant")
         },
         Module("ensure-pkce-code-verifier-required") { client in
@@ -281,8 +281,8 @@ struct FAPIClient {
             let tokens = try await client.exchange(try await client.authorize(), by: client.device)
             let access = try #require(tokens.string("access_token"))
             for scheme in ["DPoP", "dpop", "DPOP"] {
-                let proof = client.device.proof(client.login.stage, .get, "/oauth/userinfo", token: access)
-                let user = await client.login.stage.call(
+                let proof = client.device.proof(client.login.server, .get, "/oauth/userinfo", token: access)
+                let user = await client.login.server.call(
                     .get, "/oauth/userinfo", fields: ["Authorization": "\(scheme) \(access)", "DPoP": proof])
                 #expect(user.status == 200, "\(scheme): \(user.text)")
             }

@@ -48,85 +48,85 @@ import Testing
     /// FAPI 2.0 section 5.3.2.1: refresh tokens are not rotated, or else a retry with the one before has to succeed.
     @Test(arguments: [0, 1, 120], [false, true])
     func aRetryWithThePreviousRefreshTokenSucceedsAfter30Seconds(interval: Int64, isBound: Bool) async throws {
-        try await EndpointsFixture.with { stage in
-            let settings = await stage.admin(
+        try await EndpointsFixture.with { server in
+            let settings = await server.admin(
                 .put, "/admin/v1/settings/sessions", #"{"rotation_interval":\#(interval)}"#)
             #expect(settings.status == 200)
             let device = ProvingDevice()
-            let login = isBound ? try await stage.logIn(device) : try await stage.logIn()
+            let login = isBound ? try await server.logIn(device) : try await server.logIn()
             func refresh(_ token: String) async -> Answer {
-                isBound ? await stage.refresh(token, by: device) : await stage.refresh(token)
+                isBound ? await server.refresh(token, by: device) : await server.refresh(token)
             }
             let type = isBound ? "DPoP" : "Bearer"
-            stage.moveClock(to: 3600)
+            server.moveClock(to: 3600)
             let first = await refresh(login.refresh)
             try expectSuccess(first, after: login, type: type)
             #expect(try Tokens(first).refresh != login.refresh)
-            stage.moveClock(to: 3630)
+            server.moveClock(to: 3630)
             let retry = await refresh(login.refresh)
             try expectSuccess(retry, after: login, type: type)
-            stage.moveClock(to: 7200)
+            server.moveClock(to: 7200)
             try expectSuccess(await refresh(try Tokens(retry).refresh), after: try Tokens(retry), type: type)
         }
     }
 
     /// fapi2-security-profile-final-refresh-token, oidcc-refresh-token
     @Test func aRefreshTokenIsBoundToItsClient() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let grants = #""grant_types":["password","refresh_token"]"#
             let web = try #require(
-                try await stage.makeClient(
+                try await server.makeClient(
                     #"{"client_id":"web","token_endpoint_auth_method":"client_secret_basic",\#(grants)}"#))
             let other = try #require(
-                try await stage.makeClient(
+                try await server.makeClient(
                     #"{"client_id":"other","token_endpoint_auth_method":"client_secret_basic",\#(grants)}"#))
             let login = try Tokens(
-                await stage.form(
+                await server.form(
                     "/oauth/token", "grant_type=password&username=anna&password=correct+horse", basic: "web:\(web)"))
             let refresh = "grant_type=refresh_token&refresh_token=\(login.refresh)"
             let clientOrGrant = ["invalid_client", "invalid_grant", "invalid_request"]
             expectError(
-                await stage.form("/oauth/token", refresh), [400, 401], clientOrGrant, "omits client authentication")
+                await server.form("/oauth/token", refresh), [400, 401], clientOrGrant, "omits client authentication")
             expectError(
-                await stage.form("/oauth/token", refresh + "&client_id=web"), [400, 401], ["invalid_client"],
+                await server.form("/oauth/token", refresh + "&client_id=web"), [400, 401], ["invalid_client"],
                 "names the client alone")
             expectError(
-                await stage.form("/oauth/token", refresh, basic: "other:\(other)"), [400], ["invalid_grant"],
+                await server.form("/oauth/token", refresh, basic: "other:\(other)"), [400], ["invalid_grant"],
                 "the refresh token with a second client")
             // ensure-client-id-in-token-endpoint
             expectError(
-                await stage.form("/oauth/token", refresh + "&client_id=other", basic: "web:\(web)"), [400, 401],
+                await server.form("/oauth/token", refresh + "&client_id=other", basic: "web:\(web)"), [400, 401],
                 clientOrGrant, "client_id of the second client")
-            stage.moveClock(to: 3600)
-            let answer = await stage.form("/oauth/token", refresh, basic: "web:\(web)")
+            server.moveClock(to: 3600)
+            let answer = await server.form("/oauth/token", refresh, basic: "web:\(web)")
             try expectSuccess(answer, after: login, type: "Bearer")
         }
     }
 
     /// fapi2-security-profile-final-ensure-holder-of-key-required, …-ensure-token-endpoint-fails-with-mismatched-dpop-proof-jkt
     @Test func aBoundRefreshTokenTakesAProofOfItsKey() async throws {
-        try await EndpointsFixture.with { stage in
-            _ = try await stage.makeClient(#"{"client_id":"bound","dpop":"required"}"#)
+        try await EndpointsFixture.with { server in
+            _ = try await server.makeClient(#"{"client_id":"bound","dpop":"required"}"#)
             let device = ProvingDevice()
-            let tokens = try await stage.logIn(device, client: "bound")
+            let tokens = try await server.logIn(device, client: "bound")
             let errors = ["invalid_request", "invalid_grant", "invalid_dpop_proof"]
-            expectError(await stage.refresh(tokens.refresh), [400], errors, "EnsureHttpStatusCodeIs4xx: no proof")
+            expectError(await server.refresh(tokens.refresh), [400], errors, "EnsureHttpStatusCodeIs4xx: no proof")
             expectError(
-                await stage.refresh(tokens.refresh, by: ProvingDevice()), [400], errors,
+                await server.refresh(tokens.refresh, by: ProvingDevice()), [400], errors,
                 "CheckTokenEndpointReturnedInvalidRequestGrantOrDPopProofError")
-            stage.moveClock(to: 3600)
-            try expectSuccess(await stage.refresh(tokens.refresh, by: device), after: tokens, type: "DPoP")
+            server.moveClock(to: 3600)
+            try expectSuccess(await server.refresh(tokens.refresh, by: device), after: tokens, type: "DPoP")
         }
     }
 
     /// oidcc-refresh-token-rp-key-rotation: the session of a client outlives the key with which the client got it.
     @Test func aRefreshSignedByANewKeyOfTheClientSucceeds() async throws {
         try await Assertions.with { world in
-            let stage = world.stage
-            let renewed = Assertions(stage: stage, key: .generate(.es256))
+            let server = world.server
+            let renewed = Assertions(server: server, key: .generate(.es256))
             func register(_ key: SigningKey, kid: String) async throws {
                 let keys = try JSONEncoder().encode(JWKSet([JWK(publishing: key.publicKey, kid: kid)]))
-                let answer = await stage.admin(
+                let answer = await server.admin(
                     .patch, "/admin/v1/clients/signer",
                     #"{"jwks":\#(String(decoding: keys, as: UTF8.self)),"grant_types":["password","refresh_token"]}"#)
                 #expect(answer.status == 200, "\(answer.text)")
@@ -136,7 +136,7 @@ import Testing
                 let claims = Self.whole + #","exp":\#(Self.now + seconds + 60),"iat":\#(Self.now + seconds)"#
                 let assertion = signer.assertion(
                     claims, jti: "\(kid)-\(seconds)", header: #"{"alg":"ES256","kid":"\#(kid)"}"#)
-                return await stage.form(
+                return await server.form(
                     "/oauth/token", form + "&client_assertion_type=\(Assertions.type)&client_assertion=\(assertion)")
             }
             try await register(world.key, kid: "first")
@@ -144,7 +144,7 @@ import Testing
             let login = try Tokens(await ask(password, world, kid: "first", at: 0))
 
             try await register(renewed.key, kid: "second")
-            stage.moveClock(to: 60)
+            server.moveClock(to: 60)
             let refresh = "grant_type=refresh_token&refresh_token=\(login.refresh)"
             for kid in ["first", "second"] {
                 expectError(
@@ -197,7 +197,7 @@ import Testing
         try await Assertions.with { world in
             let errors = ["invalid_client", "invalid_request"]
             let form = "grant_type=client_credentials&client_id=signer"
-            expectError(await world.stage.form("/oauth/token", form), [400, 401], errors, "no assertion")
+            expectError(await world.server.form("/oauth/token", form), [400, 401], errors, "no assertion")
             let other = await world.ask(world.assertion(header: #"{"alg":"RS256"}"#))
             expectError(other, [400, 401], errors, "ensure-signed-client-assertion-with-RS256-fails")
         }

@@ -17,13 +17,13 @@ struct RelyingParty {
 
     static func with(_ body: (RelyingParty) async throws -> Void) async throws {
         try await PageLoginFixture.with { login in
-            let secret = try await login.stage.makeClient(
+            let secret = try await login.server.makeClient(
                 #"""
                 {"client_id":"web","token_endpoint_auth_method":"client_secret_basic","scope":"openid profile email",
                  "grant_types":["authorization_code","refresh_token"],"browser_session":"client",
                  "redirect_uris":["\#(redirectURI)","\#(otherURI)"],"post_logout_redirect_uris":["\#(goodbyeURI)"]}
                 """#)
-            try await body(RelyingParty(login: login, browser: Browser(login.stage), secret: try #require(secret)))
+            try await body(RelyingParty(login: login, browser: Browser(login.server), secret: try #require(secret)))
         }
     }
 
@@ -83,7 +83,7 @@ struct RelyingParty {
     /// The claims of a scope are at the endpoint for them. `more` is what the client cannot have, which is left out.
     func expectScope(_ scope: String, _ names: Set<String>, more: String = "") async throws {
         let (tokens, claims) = try await expectLogin(["scope": scope + more])
-        let user = await login.stage.call(.get, "/oauth/userinfo", bearer: tokens.string("access_token"))
+        let user = await login.server.call(.get, "/oauth/userinfo", bearer: tokens.string("access_token"))
         #expect(user.status == 200 && user.names == names.union(["sub"]), "\(user.text)")
         #expect(user.string("sub") == claims.string("sub"))
         #expect(tokens.string("scope") == scope, "the answer says what was granted")

@@ -17,8 +17,8 @@ import Testing
         try Answer.claims(of: try #require(answer.string("id_token"), "\(answer.text)"))
     }
 
-    private static func widen(_ stage: EndpointsFixture, _ client: String = Client.mobileID) async {
-        let answer = await stage.admin(
+    private static func widen(_ server: EndpointsFixture, _ client: String = Client.mobileID) async {
+        let answer = await server.admin(
             .patch, "/admin/v1/clients/\(client)", #"{"scope":"openid email read account"}"#)
         #expect(answer.status == 200, "\(answer.text)")
     }
@@ -28,11 +28,11 @@ import Testing
         try await PageLoginFixture.with(#","id_token_signed_response_alg":"RS256""#) { login in
             let tokens = try Tokens(await login.exchange(try await login.code()))
             let first = try Self.claims(tokens.answer)
-            _ = await login.stage.admin(
+            _ = await login.server.admin(
                 .patch, "/admin/v1/users/username:anna", #"{"email":"anna@new.example"}"#)
-            login.stage.moveClock(to: 4000)
+            login.server.moveClock(to: 4000)
 
-            let answer = await login.stage.refresh(tokens.refresh)
+            let answer = await login.server.refresh(tokens.refresh)
 
             let claims = try Self.claims(answer)
             for name in ["iss", "sub", "aud", "azp", "sid", "acr"] {
@@ -48,41 +48,41 @@ import Testing
             #expect(token.header.alg == .rs256)
             // It is a hint like the first one.
             let hint = "/oauth/logout?id_token_hint=\(answer.string("id_token") ?? "")"
-            #expect(await Browser(login.stage).get(hint).status == 200)
+            #expect(await Browser(login.server).get(hint).status == 200)
         }
     }
 
     @Test("without `openid` in the scope, with `id_token=false`, and at the calls of apps there is none")
     func declined() async throws {
-        try await EndpointsFixture.with { stage in
-            let plain = try await stage.logIn()
-            #expect(await stage.refresh(plain.refresh).string("id_token") == nil)
-            await Self.widen(stage)
-            let tokens = try await stage.logIn(device: "phone-2")
+        try await EndpointsFixture.with { server in
+            let plain = try await server.logIn()
+            #expect(await server.refresh(plain.refresh).string("id_token") == nil)
+            await Self.widen(server)
+            let tokens = try await server.logIn(device: "phone-2")
             #expect(tokens.answer.string("scope")?.hasPrefix("openid") == true)
             #expect(tokens.answer.string("id_token") == nil)
-            #expect(await stage.refresh(tokens.refresh).string("id_token") != nil)
+            #expect(await server.refresh(tokens.refresh).string("id_token") != nil)
             for more in ["&id_token=false", "&scope=email+read"] {
-                let answer = await stage.refresh(tokens.refresh, more: more)
+                let answer = await server.refresh(tokens.refresh, more: more)
                 #expect(answer.status == 200 && answer.string("id_token") == nil, "\(more): \(answer.text)")
             }
-            let app = await stage.call(.post, "/v1/refresh", #"{"refresh_token":"\#(tokens.refresh)"}"#)
+            let app = await server.call(.post, "/v1/refresh", #"{"refresh_token":"\#(tokens.refresh)"}"#)
             #expect(app.status == 200 && app.string("id_token") == nil)
             // What an admin takes from the client is gone.
-            _ = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"scope":"email read account"}"#)
-            #expect(await stage.refresh(tokens.refresh).string("id_token") == nil)
+            _ = await server.admin(.patch, "/admin/v1/clients/mobile", #"{"scope":"email read account"}"#)
+            #expect(await server.refresh(tokens.refresh).string("id_token") == nil)
         }
     }
 
     @Test("a device that a phone lets in gets an ID token, unless it declines, and again at its refresh")
     func device() async throws {
-        try await DeviceLogin.with { stage, phone in
-            await Self.widen(stage, "tv")
-            let login = try await DeviceLogin(stage, scope: "openid+email")
+        try await DeviceLogin.with { server, phone in
+            await Self.widen(server, "tv")
+            let login = try await DeviceLogin(server, scope: "openid+email")
             try await login.approve(phone)
             let tokens = try Tokens(await login.collect())
-            stage.moveClock(to: 90)
-            for (answer, time) in [(tokens.answer, Int64(0)), (await stage.refresh(tokens.refresh), 90)] {
+            server.moveClock(to: 90)
+            for (answer, time) in [(tokens.answer, Int64(0)), (await server.refresh(tokens.refresh), 90)] {
                 let claims = try Self.claims(answer)
                 #expect(claims.string("sub") == phone.userID && claims.string("aud") == "tv")
                 #expect(claims.string("sid") == login.id && claims.string("email") == "anna@example.org")
@@ -90,11 +90,11 @@ import Testing
                 #expect(claims.integer("auth_time") == EndpointsFixture.start && !claims.names.contains("nonce"))
                 #expect(claims.integer("iat") == EndpointsFixture.start + time)
             }
-            let other = try await DeviceLogin(stage, scope: "openid")
+            let other = try await DeviceLogin(server, scope: "openid")
             try await other.approve(phone)
             let declined = await other.collect("&device_id=tv-2&id_token=false")
             #expect(declined.status == 200 && declined.string("id_token") == nil)
-            let narrow = try await DeviceLogin(stage, scope: "read")
+            let narrow = try await DeviceLogin(server, scope: "read")
             try await narrow.approve(phone)
             #expect(await narrow.collect("&device_id=tv-3").string("id_token") == nil)
         }
@@ -102,17 +102,17 @@ import Testing
 
     @Test("a login by the password grant gets an ID token, unless it declines, and another one at its refresh")
     func passwordGrant() async throws {
-        try await EndpointsFixture.with { stage in
-            _ = try await stage.makeClient(
+        try await EndpointsFixture.with { server in
+            _ = try await server.makeClient(
                 #"{"client_id":"old","scope":"openid email read","grant_types":["password","refresh_token"]}"#)
             func logIn(_ more: String) async -> Answer {
                 let password = EndpointsFixture.password.replacing(" ", with: "+")
-                return await stage.form(
+                return await server.form(
                     "/oauth/token", "grant_type=password&client_id=old&username=anna&password=\(password)" + more)
             }
             let tokens = try Tokens(await logIn("&scope=openid+email"))
-            stage.moveClock(to: 90)
-            for answer in [tokens.answer, await stage.refresh(tokens.refresh, more: "&client_id=old")] {
+            server.moveClock(to: 90)
+            for answer in [tokens.answer, await server.refresh(tokens.refresh, more: "&client_id=old")] {
                 let claims = try Self.claims(answer)
                 #expect(claims.string("sub") == tokens.userID && claims.string("aud") == "old")
                 #expect(claims.string("sid") == tokens.sessionID && claims.string("email") == "anna@example.org")
@@ -130,7 +130,7 @@ import Testing
     func tokenExchange() async throws {
         try await ProviderFixture.with { world in
             let type = "urn:ietf:params:oauth:token-type:"
-            _ = try await world.stage.makeClient(
+            _ = try await world.server.makeClient(
                 #"""
                 {"client_id":"app","scope":"openid email read",
                  "grant_types":["urn:ietf:params:oauth:grant-type:token-exchange","refresh_token"]}
@@ -140,7 +140,7 @@ import Testing
                     "grant_type=urn:ietf:params:oauth:grant-type:token-exchange&client_id=app&subject_token_type=\(type)id_token"
                 // A token serves once.
                 let subject = try world.provider.token(#"{"jti":"\#(more.hashValue)"}"#)
-                return await world.stage.form("/oauth/token", form + "&subject_token=\(subject)" + more)
+                return await world.server.form("/oauth/token", form + "&subject_token=\(subject)" + more)
             }
             let tokens = try Tokens(await exchange("&scope=openid"))
             let claims = try Self.claims(tokens.answer)
@@ -159,19 +159,19 @@ import Testing
     @Test("`auth_time` is that of the login, and absent once a later login at the provider has taken its place")
     func authenticationTime() async throws {
         try await ProviderFixture.with { world in
-            let stage = world.stage
-            await Self.widen(stage)
+            let server = world.server
+            await Self.widen(server)
             let tokens = try Tokens(await world.logIn(more: #","authentication_mode":"PASSWORD""#))
-            let first = try Self.claims(await stage.refresh(tokens.refresh))
+            let first = try Self.claims(await server.refresh(tokens.refresh))
             #expect(first.integer("auth_time") == EndpointsFixture.start && first.string("acr") == nil)
-            stage.moveClock(to: 3600)
+            server.moveClock(to: 3600)
             let proof = try world.provider.token(
                 #"{"jti":"2","auth_time":\#(EndpointsFixture.start + 3500)}"#, at: EndpointsFixture.start + 3600)
 
-            let proved = await stage.refresh(tokens.refresh, more: "&provider=acme&id_token=\(proof)")
+            let proved = await server.refresh(tokens.refresh, more: "&provider=acme&id_token=\(proof)")
 
             #expect(proved.status == 200 && proved.string("id_token") == nil, "\(proved.text)")
-            let later = await stage.refresh(proved.string("refresh_token") ?? "")
+            let later = await server.refresh(proved.string("refresh_token") ?? "")
             let claims = try Self.claims(later)
             #expect(!claims.names.contains("auth_time") && claims.string("sub") == tokens.userID)
             // The access token says when the user was there last.
@@ -182,26 +182,26 @@ import Testing
 
     @Test("a password that is given later moves no `auth_time`")
     func laterPassword() async throws {
-        try await EndpointsFixture.with { stage in
-            await Self.widen(stage)
-            let tokens = try await stage.logIn(more: #","authentication_mode":"PASSWORD""#)
-            stage.moveClock(to: 3600)
-            let answer = await stage.refresh(tokens.refresh, more: "&password=correct+horse")
+        try await EndpointsFixture.with { server in
+            await Self.widen(server)
+            let tokens = try await server.logIn(more: #","authentication_mode":"PASSWORD""#)
+            server.moveClock(to: 3600)
+            let answer = await server.refresh(tokens.refresh, more: "&password=correct+horse")
             #expect(try Self.claims(answer).integer("auth_time") == EndpointsFixture.start, "\(answer.text)")
         }
     }
 
     @Test("a refresh with an ID token calls the store as often as one without, and writes no more")
     func cost() async throws {
-        try await EndpointsFixture.with { stage in
-            await Self.widen(stage)
-            let tokens = try await stage.logIn()
-            let store = ObservedStore(stage.store)
-            let counting = stage.over(store)
+        try await EndpointsFixture.with { server in
+            await Self.widen(server)
+            let tokens = try await server.logIn()
+            let store = ObservedStore(server.store)
+            let counting = server.over(store)
             func cost(
                 _ more: String
             ) async -> (answer: Answer, calls: [ObservedStore.Call], transactions: Int, writes: Int) {
-                let surroundings = stage.surroundings
+                let surroundings = server.surroundings
                 let before = (
                     surroundings.transactions.load(ordering: .relaxed), surroundings.writes.load(ordering: .relaxed)
                 )
@@ -213,7 +213,7 @@ import Testing
                 )
             }
             // The first one is confirmed by the store, once.
-            stage.moveClock(to: 10)
+            server.moveClock(to: 10)
             _ = await cost("")
             let plain = await cost("&id_token=false")
             let full = await cost("")

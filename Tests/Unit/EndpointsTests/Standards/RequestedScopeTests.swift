@@ -20,7 +20,7 @@ import Testing
             let access = try Answer.claims(of: try #require(answer.string("access_token")))
             #expect(access.string("scope") == granted)
             #expect((answer.string("id_token") != nil) == granted.hasPrefix("openid"))
-            let refreshed = await login.stage.refresh(answer.string("refresh_token") ?? "")
+            let refreshed = await login.server.refresh(answer.string("refresh_token") ?? "")
             #expect(refreshed.string("scope") == granted)
         }
     }
@@ -29,24 +29,24 @@ import Testing
     func otherRequests() async throws {
         try await PageLoginFixture.with { login in
             let form = PageLoginFixture.parameters(["scope": "openid admin"])
-            let pushed = await login.stage.form("/oauth/par", Browser.encoded(form))
+            let pushed = await login.server.form("/oauth/par", Browser.encoded(form))
             let uri = try #require(pushed.string("request_uri"), "\(pushed.text)")
-            let next = await Browser(login.stage).get("/oauth/authorize?client_id=shop&request_uri=\(uri)")
+            let next = await Browser(login.server).get("/oauth/authorize?client_id=shop&request_uri=\(uri)")
             #expect(next.field("Location")?.contains("/login?r=") == true)
         }
-        try await DeviceLogin.with { stage, phone in
-            let login = try await DeviceLogin(stage, scope: "read+offline_access")
+        try await DeviceLogin.with { server, phone in
+            let login = try await DeviceLogin(server, scope: "read+offline_access")
             try await login.approve(phone)
             #expect(await login.collect().string("scope") == "read")
-            let unknown = await stage.form("/oauth/device_authorization", "client_id=tv&scope=openid+offline_access")
+            let unknown = await server.form("/oauth/device_authorization", "client_id=tv&scope=openid+offline_access")
             #expect(unknown.status == 400 && unknown.string("error") == "invalid_scope", "\(unknown.text)")
         }
-        try await BackchannelLogin.with { stage, basic, phone in
-            let login = try await BackchannelLogin(stage, basic, "scope=write+openid+read&login_hint=anna")
+        try await BackchannelLogin.with { server, basic, phone in
+            let login = try await BackchannelLogin(server, basic, "scope=write+openid+read&login_hint=anna")
             try await login.approve(phone)
             #expect(await login.collect().string("scope") == "openid read")
-            _ = await stage.admin(.patch, "/admin/v1/clients/shop", #"{"scope":"read"}"#)
-            let unknown = await BackchannelLogin.request(stage, basic, "scope=openid+read&login_hint=anna")
+            _ = await server.admin(.patch, "/admin/v1/clients/shop", #"{"scope":"read"}"#)
+            let unknown = await BackchannelLogin.request(server, basic, "scope=openid+read&login_hint=anna")
             #expect(unknown.status == 400 && unknown.string("error") == "invalid_scope", "\(unknown.text)")
         }
     }
@@ -55,9 +55,9 @@ import Testing
     func nothingKnown() async throws {
         try await PageLoginFixture.with { login in
             for (scope, requested) in [("", "openid"), ("read", "openid profile")] {
-                let changed = await login.stage.admin(.patch, "/admin/v1/clients/shop", #"{"scope":"\#(scope)"}"#)
+                let changed = await login.server.admin(.patch, "/admin/v1/clients/shop", #"{"scope":"\#(scope)"}"#)
                 #expect(changed.status == 200)
-                let answer = try Redirect(await Browser(login.stage).get(PageLoginFixture.url(["scope": requested])))
+                let answer = try Redirect(await Browser(login.server).get(PageLoginFixture.url(["scope": requested])))
                 #expect(answer["error"] == "invalid_scope" && answer["state"] == "a b&c=d")
             }
         }
@@ -65,15 +65,15 @@ import Testing
 
     @Test("blanks around the scope of a client do not count; a blank too many in its middle is an error")
     func blanks() async throws {
-        try await EndpointsFixture.with { stage in
-            let made = await stage.admin(
+        try await EndpointsFixture.with { server in
+            let made = await server.admin(
                 .post, "/admin/v1/clients",
                 #"{"client_id":"c","scope":"  openid email \n","remote_scope":"\topenid "}"#)
             #expect(made.status == 201, "\(made.text)")
             #expect(made.string("scope") == "openid email" && made.string("remote_scope") == "openid")
-            let blank = await stage.admin(.patch, "/admin/v1/clients/c", #"{"scope":" "}"#)
+            let blank = await server.admin(.patch, "/admin/v1/clients/c", #"{"scope":" "}"#)
             #expect(blank.status == 200 && blank.string("scope")?.isEmpty == true)
-            let inner = await stage.admin(.patch, "/admin/v1/clients/c", #"{"scope":"openid  email"}"#)
+            let inner = await server.admin(.patch, "/admin/v1/clients/c", #"{"scope":"openid  email"}"#)
             #expect(inner.status == 400 && inner.string("code") == "invalid_scope")
         }
     }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct ScopedClaimTests {
     private static func set(_ party: RelyingParty, _ user: String, _ client: String) async {
         for (path, json) in [("/users/username:anna", user), ("/clients/web", client)] {
-            let answer = await party.login.stage.admin(.patch, "/admin/v1" + path, json)
+            let answer = await party.login.server.admin(.patch, "/admin/v1" + path, json)
             #expect(answer.status == 200, "\(answer.text)")
         }
     }
@@ -17,15 +17,15 @@ import Testing
     /// The claims of the ID token, of that of a refresh, of userinfo, and of the access token.
     private static func claims(_ party: RelyingParty, scope: String) async throws -> [Answer] {
         // A browser that is logged in shows no page.
-        let party = RelyingParty(login: party.login, browser: Browser(party.login.stage), secret: party.secret)
+        let party = RelyingParty(login: party.login, browser: Browser(party.login.server), secret: party.secret)
         let (tokens, first) = try await party.expectLogin(["scope": scope])
-        let refreshed = await party.login.stage.form(
+        let refreshed = await party.login.server.form(
             "/oauth/token", "grant_type=refresh_token&refresh_token=\(tokens.string("refresh_token") ?? "")",
             basic: party.basic)
         let access = try #require(tokens.string("access_token"))
         return [
             first, try Answer.claims(of: try #require(refreshed.string("id_token"), "\(refreshed.text)")),
-            await party.login.stage.call(.get, "/oauth/userinfo", bearer: access), try Answer.claims(of: access),
+            await party.login.server.call(.get, "/oauth/userinfo", bearer: access), try Answer.claims(of: access),
         ]
     }
 
@@ -78,10 +78,10 @@ import Testing
 
     @Test("a device that a phone lets in gets them too")
     func device() async throws {
-        try await DeviceLogin.with { stage, phone in
-            _ = await stage.admin(.patch, "/admin/v1/clients/tv", #"{"scope":"openid groups"}"#)
-            _ = await stage.admin(.patch, "/admin/v1/users/username:anna", Self.user)
-            let login = try await DeviceLogin(stage, scope: "openid+groups")
+        try await DeviceLogin.with { server, phone in
+            _ = await server.admin(.patch, "/admin/v1/clients/tv", #"{"scope":"openid groups"}"#)
+            _ = await server.admin(.patch, "/admin/v1/users/username:anna", Self.user)
+            let login = try await DeviceLogin(server, scope: "openid+groups")
             try await login.approve(phone)
             let claims = try Answer.claims(of: try #require(await login.collect().string("id_token")))
             #expect(claims.strings("groups") == ["staff", "admin"])
@@ -103,8 +103,8 @@ import Testing
             ),
         ] as [(String, String?)])
     func refusals(json: String, reason: String?) async throws {
-        try await EndpointsFixture.with { stage in
-            let answer = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"scope_claims":\#(json)}"#)
+        try await EndpointsFixture.with { server in
+            let answer = await server.admin(.patch, "/admin/v1/clients/mobile", #"{"scope_claims":\#(json)}"#)
             guard let reason else {
                 #expect(answer.status == 200, "\(answer.text)")
                 return
@@ -117,7 +117,7 @@ import Testing
     @Test("given name and family name are of the profile: set by admin and user, told by scope")
     func names() async throws {
         try await RelyingParty.with { party in
-            let stage = party.login.stage
+            let server = party.login.server
             await Self.set(
                 party, #"{"given_name":"Anna","family_name":"Ålund"}"#, #"{"scope":"openid profile email"}"#)
             for claims in try await Self.claims(party, scope: "openid profile").prefix(3) {
@@ -128,20 +128,20 @@ import Testing
                 #expect(claims.names.isDisjoint(with: ["given_name", "family_name"]))
             }
             // The user's own app, which also changes them.
-            let app = try await stage.logIn()
+            let app = try await server.logIn()
             #expect(app.answer.string("user", "given_name") == "Anna")
-            let changed = await stage.call(
+            let changed = await server.call(
                 .patch, "/v1/me", #"{"given_name":null,"display_name":"Anna Å."}"#, bearer: app.access)
             #expect(changed.status == 200 && changed.string("given_name") == nil, "\(changed.text)")
-            let renewed = await stage.refresh(app.refresh)
+            let renewed = await server.refresh(app.refresh)
             #expect(renewed.string("user", "family_name") == "Ålund" && renewed.string("user", "given_name") == nil)
             #expect(renewed.string("user", "display_name") == "Anna Å.")
             // Each name is found.
             for query in ["lund", "Anna+%C3%85"] {
-                #expect(await stage.admin(.get, "/admin/v1/users?query=\(query)").items.count == 1, "\(query)")
+                #expect(await server.admin(.get, "/admin/v1/users?query=\(query)").items.count == 1, "\(query)")
             }
             for json in [#"{"given_name":"a\nb"}"#, #"{"family_name":""}"#] {
-                #expect(await stage.call(.patch, "/v1/me", json, bearer: app.access).status == 400)
+                #expect(await server.call(.patch, "/v1/me", json, bearer: app.access).status == 400)
             }
         }
     }

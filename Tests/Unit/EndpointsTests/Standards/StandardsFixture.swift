@@ -71,19 +71,19 @@ struct SentProof: Sendable {
 /// - `mobile`: `{bound.access}`, `{bound.refresh}`; `backend`: `{bound.backend.refresh}`, `{bound.own}`.
 /// - `strict`: public, takes nothing without a proof: `{strict.refresh}`.
 struct Scene: Sendable {
-    let stage: EndpointsFixture
+    let server: EndpointsFixture
     private(set) var texts: [String: String]
     private var device: ProvingDevice?
 
-    init(_ stage: EndpointsFixture) async throws {
-        self.stage = stage
-        let tokens = try await stage.logIn()
-        let secret = try await stage.makeClient(
+    init(_ server: EndpointsFixture) async throws {
+        self.server = server
+        let tokens = try await server.logIn()
+        let secret = try await server.makeClient(
             #"""
             {"client_id":"backend","token_endpoint_auth_method":"client_secret_basic","scope":"read write",
              "grant_types":["client_credentials","refresh_token","password"]}
             """#)
-        let post = try await stage.makeClient(
+        let post = try await server.makeClient(
             #"""
             {"client_id":"web","token_endpoint_auth_method":"client_secret_post","grant_types":["client_credentials"]}
             """#)
@@ -100,7 +100,7 @@ struct Scene: Sendable {
         let own = await send(.token("grant_type=client_credentials", basic: "backend:{secret}"))
         texts["own"] = own.string("access_token")
         for name in ["backend.access", "backend.refresh", "own"] { try #require(texts[name] != nil) }
-        let (proofs, now) = (stage.context.proofs, stage.context.clock.now)
+        let (proofs, now) = (server.context.proofs, server.context.clock.now)
         texts["nonce"] = proofs.nonce(at: now) ?? ""
         texts["cure"] = proofs.nonce(curing: .nonceMissing, at: now) ?? ""
     }
@@ -108,7 +108,7 @@ struct Scene: Sendable {
     mutating func bind(to device: ProvingDevice) async throws {
         self.device = device
         texts["jkt"] = device.thumbprint
-        _ = try await stage.makeClient(
+        _ = try await server.makeClient(
             #"{"client_id":"strict","dpop":"required","grant_types":["login","password","refresh_token"]}"#)
         func ask(_ form: String, basic: String? = nil) async throws -> Answer {
             let answer = await send(.token(form, basic: basic).with(SentProof()))
@@ -144,7 +144,7 @@ struct Scene: Sendable {
         if let authorization = sent.authorization { fields.append("Authorization", filled(authorization)) }
         for (name, value) in sent.fields { fields.append(name, filled(value)) }
         for proof in sent.proofs { fields.append("DPoP", written(proof, sent)) }
-        return await stage.send(
+        return await server.send(
             Request(sent.method, filled(sent.target), fields: fields, body: Array(filled(sent.content).utf8)))
     }
 
@@ -153,7 +153,7 @@ struct Scene: Sendable {
         let path = sent.target.prefix { $0 != "?" }
         let nonce = proof.nonce.map(filled).flatMap { $0.isEmpty ? nil : $0 }
         return maker.proof(
-            stage, sent.method, filled(String(path)), token: proof.token.map(filled), nonce: nonce, edit: proof.edit)
+            server, sent.method, filled(String(path)), token: proof.token.map(filled), nonce: nonce, edit: proof.edit)
     }
 }
 

@@ -40,8 +40,8 @@ struct Demand: Sendable, CustomTestStringConvertible {
     /// Plays the row on a server of its own, which asks for such proofs of possession. With `device`, the scene has sessions that are
     /// bound to its key, too.
     func check(proofs: DPoPPolicy = DPoPPolicy(), boundTo device: ProvingDevice? = nil) async throws {
-        try await EndpointsFixture.with(proofs: proofs) { stage in
-            var scene = try await Scene(stage)
+        try await EndpointsFixture.with(proofs: proofs) { server in
+            var scene = try await Scene(server)
             if let device { try await scene.bind(to: device) }
             let answer = await scene.send(request)
             #expect(answer.status == status, "\(testDescription): \(answer.text)")

@@ -93,21 +93,21 @@ let pinRules: [StoreRule] = [
     },
     StoreRule("a PIN ends with its session at each kind of end, with its user, and with a session that is forgotten") {
         store in
-        let stage = try await DomainFixture(store, WallClock { Fixture.start })
-        _ = try await stage.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
+        let domain = try await DomainFixture(store, WallClock { Fixture.start })
+        _ = try await domain.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
         let (user, pins) = try await store.givenPINs(["a", "b", "c", "d"])
         // The statement that ends one session is that of refreshes, which leave PINs alone.
-        try await stage.admin.endSession(pins[0].sessionID, by: Fixture.admin)
+        try await domain.admin.endSession(pins[0].sessionID, by: Fixture.admin)
         _ = try await store.sweepSessions(after: nil, limit: 100) { $0.session.ending != nil }
         #expect(try await store.stored(pins) == Array(pins.dropFirst()))
-        _ = try await stage.accounts.endSessions(of: user.id, onDevice: "b", from: Fixture.admin)
+        _ = try await domain.accounts.endSessions(of: user.id, onDevice: "b", from: Fixture.admin)
         #expect(try await store.stored(pins) == Array(pins.dropFirst(2)))
         _ = try await store.sweepSessions(after: nil, limit: 100) { $0.session.device.id == "c" }
         #expect(try await store.stored(pins) == [pins[3]])
         let again = try await store.given(Fixture.session(of: user.id, device: "d"))
         #expect(try await store.stored(pins).isEmpty, "a new login on the device has ended the session")
         let last = try await store.given(Fixture.pin(of: again))
-        _ = try await stage.admin.deleteUser(.id(user.id), by: Fixture.admin)
+        _ = try await domain.admin.deleteUser(.id(user.id), by: Fixture.admin)
         #expect(try await store.stored([last]).isEmpty)
         #expect(try await store.pins(after: nil, limit: 9).isEmpty)
     },

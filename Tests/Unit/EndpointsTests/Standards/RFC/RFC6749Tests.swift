@@ -210,15 +210,15 @@ import Testing
 
     /// Section 6: a narrowed refresh leaves the session as wide as it was granted.
     @Test func aNarrowRefreshNarrowsOneTokenAlone() async throws {
-        try await EndpointsFixture.with { stage in
-            let scene = try await Scene(stage)
+        try await EndpointsFixture.with { server in
+            let scene = try await Scene(server)
             let narrow = await scene.send(.refresh("&client_id=mobile&scope=read"))
             let next = try #require(narrow.string("refresh_token"))
-            #expect(await stage.refresh(next, more: "&client_id=mobile").string("scope") == EndpointsFixture.scope)
+            #expect(await server.refresh(next, more: "&client_id=mobile").string("scope") == EndpointsFixture.scope)
             // And one that was refused has spent nothing.
-            let refused = await stage.refresh(next, more: "&client_id=mobile&scope=all")
+            let refused = await server.refresh(next, more: "&client_id=mobile&scope=all")
             #expect(refused.string("error") == "invalid_scope")
-            #expect(await stage.refresh(next, more: "&client_id=mobile").status == 200)
+            #expect(await server.refresh(next, more: "&client_id=mobile").status == 200)
         }
     }
 }

@@ -68,9 +68,9 @@ import Testing
     @Test(arguments: demands) func theClauseHolds(_ demand: Demand) async throws { try await demand.check() }
 
     @Test func anExpiredAndARevokedTokenAreInvalid() async throws {
-        try await EndpointsFixture.with { stage in
-            let scene = try await Scene(stage)
-            stage.moveClock(to: 14 * EndpointsFixture.day)
+        try await EndpointsFixture.with { server in
+            let scene = try await Scene(server)
+            server.moveClock(to: 14 * EndpointsFixture.day)
             let expired = await scene.send(.get("/v1/me", authorization: "Bearer {access}"))
             #expect(expired.status == 401)
             #expect(expired.field("WWW-Authenticate")?.contains(#"error="invalid_token""#) == true)

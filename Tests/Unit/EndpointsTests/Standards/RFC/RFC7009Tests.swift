@@ -60,8 +60,8 @@ import Testing
 
     /// Section 2.1: with a refresh token its access tokens end too, and with an access token its refresh token.
     @Test(arguments: ["access", "refresh"]) func eitherTokenEndsBoth_atOnce(_ kind: String) async throws {
-        try await EndpointsFixture.with { stage in
-            let scene = try await Scene(stage)
+        try await EndpointsFixture.with { server in
+            let scene = try await Scene(server)
             #expect(await scene.send(.post(Self.path, "token={\(kind)}&client_id=mobile")).status == 200)
             #expect(await scene.send(.refresh("&client_id=mobile")).string("error") == "invalid_grant")
             #expect(await scene.send(.get("/v1/me", authorization: "Bearer {access}")).status == 401)

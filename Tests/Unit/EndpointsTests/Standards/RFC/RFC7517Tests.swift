@@ -21,8 +21,8 @@ import Testing
     @Test(arguments: demands) func theClauseHolds(_ demand: Demand) async throws { try await demand.check() }
 
     @Test func everyKeySaysWhatItIsFor_andNoneIsPrivate() async throws {
-        try await EndpointsFixture.with { stage in
-            let answer = await stage.call(.get, "/oauth/jwks")
+        try await EndpointsFixture.with { server in
+            let answer = await server.call(.get, "/oauth/jwks")
             let keys = answer.elements("keys")
             #expect(!keys.isEmpty)
             for key in keys {

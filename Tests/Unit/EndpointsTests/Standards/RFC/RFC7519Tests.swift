@@ -15,8 +15,8 @@ import Testing
     }
 
     @Test func aTokenHasTheClaimsThatTheClausesDemand() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
             let (header, claims) = try tokenParts(tokens.access)
             // RFC 9068 section 2.1: the type, and an asymmetric algorithm. RFC 7515 section 4.1.4: which key.
             #expect(header["typ"]?.string == "at+jwt")
@@ -40,9 +40,9 @@ import Testing
 
     /// RFC 7519 section 4.1.7: no two tokens share a name, also not two of one second.
     @Test func everyTokenHasANameOfItsOwn() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
-            let again = await stage.refresh(tokens.refresh)
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
+            let again = await server.refresh(tokens.refresh)
             let first = try tokenParts(tokens.access).claims["jti"]?.string
             let second = try tokenParts(try #require(again.string("access_token"))).claims["jti"]?.string
             #expect(first != nil && second != nil && first != second)
@@ -51,8 +51,8 @@ import Testing
 
     /// RFC 9068 section 2.2: the subject of a token that a client got for itself is the client.
     @Test func aClientsOwnTokenNamesTheClient() async throws {
-        try await EndpointsFixture.with { stage in
-            let scene = try await Scene(stage)
+        try await EndpointsFixture.with { server in
+            let scene = try await Scene(server)
             let (_, claims) = try tokenParts(scene["own"])
             #expect(claims["sub"]?.string == "backend" && claims["client_id"]?.string == "backend")
             // RFC 9068 section 2.2.1: without a login.
@@ -170,9 +170,9 @@ import Testing
 
     /// Sections 4 to 7: at a resource, and in an introspection alike.
     @Test(arguments: rows) func aReaderTakesOrRefuses(_ row: Row) async throws {
-        try await EndpointsFixture.with { stage in
-            let scene = try await Scene(stage)
-            let active = try #require(stage.context.signingKeys.signer(at: stage.context.clock.now))
+        try await EndpointsFixture.with { server in
+            let scene = try await Scene(server)
+            let active = try #require(server.context.signingKeys.signer(at: server.context.clock.now))
             var header: [String: String] = ["typ": #""at+jwt""#, "alg": #""ES256""#, "kid": "\"\(active.kid)\""]
             for (name, json) in row.header { header[name] = json }
             var claims = [
@@ -187,26 +187,26 @@ import Testing
             }
             let input = row.parts(texts).map { Base64URL.encode(Array($0.utf8)) }.joined(separator: ".")
             let token = row.token(input + "." + Base64URL.encode(active.key.sign(Array(input.utf8))))
-            let answer = await stage.call(.get, "/v1/me", bearer: token)
+            let answer = await server.call(.get, "/v1/me", bearer: token)
             #expect(answer.status == (row.isTaken ? 200 : row.status), "\(row.testDescription): \(answer.text)")
             if !row.isTaken {
                 #expect(answer.string("code") == (row.status == 401 ? "invalid_token" : "invalid_request"))
             }
             let form = "token=\(token.replacing("+", with: "%2B"))"
-            let told = await stage.form("/oauth/introspect", form, basic: "backend:\(scene["secret"])")
+            let told = await server.form("/oauth/introspect", form, basic: "backend:\(scene["secret"])")
             #expect(told.bool("active") == row.isTaken, "\(row.testDescription): \(told.text)")
         }
     }
 
     /// Section 4.1.4: on or after `exp` it must not be accepted, to the second.
     @Test func timeDecides() async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
             let end = try #require(tokens.answer.integer("expires_at")) - EndpointsFixture.start
-            stage.moveClock(to: end - 1)
-            #expect(await stage.call(.get, "/v1/me", bearer: tokens.access).status == 200)
-            stage.moveClock(to: end)
-            #expect(await stage.call(.get, "/v1/me", bearer: tokens.access).status == 401)
+            server.moveClock(to: end - 1)
+            #expect(await server.call(.get, "/v1/me", bearer: tokens.access).status == 200)
+            server.moveClock(to: end)
+            #expect(await server.call(.get, "/v1/me", bearer: tokens.access).status == 401)
         }
     }
 }

@@ -18,7 +18,7 @@ import Testing
             let token = try #require(granted.string("access_token"))
             for (number, path) in ["/oauth/introspect", "/oauth/revoke"].enumerated() {
                 let proof = world.assertion(jti: "e\(number)")
-                let answer = await world.stage.form(
+                let answer = await world.server.form(
                     path, "token=\(token)&client_assertion_type=\(Assertions.type)&client_assertion=\(proof)")
                 #expect(answer.status == 200, "\(path) \(answer.text)")
             }
@@ -82,9 +82,9 @@ import Testing
             // Remembered to the last second of the longest life, also across the change of generations.
             let long = Self.base + #","exp":\#(Self.now + 300)"#
             #expect(await world.ask(world.assertion(long, jti: "c")).status == 200)
-            world.stage.moveClock(to: 299)
+            world.server.moveClock(to: 299)
             #expect(await world.ask(world.assertion(long, jti: "c")).status == 401)
-            world.stage.moveClock(to: 1000)
+            world.server.moveClock(to: 1000)
             let later = Self.base + #","exp":\#(Self.now + 1100)"#
             #expect(await world.ask(world.assertion(later, jti: "a")).status == 200)
         }
@@ -92,7 +92,7 @@ import Testing
 
     @Test func whatIsNotSignedForThisIsNotBelieved() async throws {
         try await Assertions.with { world in
-            let stranger = Assertions(stage: world.stage, key: .generate(.es256))
+            let stranger = Assertions(server: world.server, key: .generate(.es256))
             for (assertion, text) in [
                 (stranger.assertion(), "another key"),
                 (world.signed(#"{"alg":"ES256"}"#, "{\(Assertions.claims)}"), "no jti"),
@@ -123,11 +123,11 @@ import Testing
             #expect(await world.ask(proof, type: "").string("error") == "invalid_request")
             let grant =
                 "grant_type=client_credentials&client_assertion_type=\(Assertions.type)&client_assertion=\(proof)"
-            let both = await world.stage.form("/oauth/token", grant, basic: "signer:x")
+            let both = await world.server.form("/oauth/token", grant, basic: "signer:x")
             #expect(both.string("error") == "invalid_request")
-            let bare = await world.stage.form("/oauth/token", "grant_type=client_credentials&client_id=signer")
+            let bare = await world.server.form("/oauth/token", "grant_type=client_credentials&client_id=signer")
             #expect(bare.string("error") == "invalid_client")
-            let secret = await world.stage.form(
+            let secret = await world.server.form(
                 "/oauth/token", "grant_type=client_credentials&client_id=signer&client_secret=x")
             #expect(secret.string("error") == "invalid_client")
             #expect(await world.ask(proof, more: "&client_id=signer").status == 200)
@@ -136,7 +136,7 @@ import Testing
 
     @Test func anAssertionOfAClientWithAnotherMethodIsRefused() async throws {
         try await Assertions.with { world in
-            let changed = await world.stage.admin(
+            let changed = await world.server.admin(
                 .patch, "/admin/v1/clients/signer", #"{"token_endpoint_auth_method":"client_secret_basic","jwks":null}"#
             )
             #expect(changed.status == 200)
@@ -177,7 +177,7 @@ import Testing
     func anRSAKeyVerifiesItsAlgorithm(_ algorithm: String?, _ statuses: [Int]) async throws {
         try await Assertions.with { world in
             let alg = algorithm.map { #","alg":"\#($0)""# } ?? ""
-            let changed = await world.stage.admin(
+            let changed = await world.server.admin(
                 .patch, "/admin/v1/clients/signer",
                 #"{"jwks":{"keys":[{"kty":"RSA","n":"\#(Self.modulus)","e":"AQAB","kid":"r1"\#(alg)}]}}"#)
             #expect(changed.status == 200, "\(changed.text)")
@@ -222,8 +222,8 @@ import Testing
         ),
     ])
     func keysOfAClient(_ keys: String, areTaken: Bool) async throws {
-        try await EndpointsFixture.with { stage in
-            let answer = await stage.admin(
+        try await EndpointsFixture.with { server in
+            let answer = await server.admin(
                 .post, "/admin/v1/clients",
                 #"{"client_id":"s","token_endpoint_auth_method":"private_key_jwt","jwks":\#(keys)}"#)
             #expect(answer.status == (areTaken ? 201 : 400), "\(keys): \(answer.text)")
@@ -232,21 +232,21 @@ import Testing
     }
 
     @Test func keysAndMethodGoTogether() async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             for body in [
                 #"{"client_id":"s","token_endpoint_auth_method":"private_key_jwt"}"#,
                 #"{"client_id":"s","jwks":{"keys":[{\#(Self.p256)}]}}"#,
                 #"{"client_id":"s","token_endpoint_auth_method":"client_secret_basic","jwks":{"keys":[{\#(Self.p256)}]}}"#,
             ] {
-                let answer = await stage.admin(.post, "/admin/v1/clients", body)
+                let answer = await server.admin(.post, "/admin/v1/clients", body)
                 #expect(answer.status == 400)
                 #expect(answer.string("member") == "jwks")
             }
-            let rotated = await stage.admin(
+            let rotated = await server.admin(
                 .post, "/admin/v1/clients",
                 #"{"client_id":"s","token_endpoint_auth_method":"private_key_jwt","jwks":{"keys":[{\#(Self.p256)}]}}"#)
             #expect(rotated.elements("keys").isEmpty && rotated.names.contains("jwks"))
-            #expect(await stage.admin(.patch, "/admin/v1/clients/s", #"{"rotate_secret":true}"#).status == 400)
+            #expect(await server.admin(.patch, "/admin/v1/clients/s", #"{"rotate_secret":true}"#).status == 400)
         }
     }
 }

@@ -14,7 +14,7 @@ import Testing
         _ more: String = "", _ body: (PageLoginFixture, _ basic: String) async throws -> Void
     ) async throws {
         try await PageLoginFixture.with { login in
-            let changed = await login.stage.admin(
+            let changed = await login.server.admin(
                 .patch, "/admin/v1/clients/shop",
                 #"{"token_endpoint_auth_method":"client_secret_basic","pkce":"optional"\#(more)}"#)
             #expect(changed.string("pkce") == "optional", "\(changed.text)")
@@ -64,7 +64,7 @@ import Testing
     func weakRequest(_ changes: [String: String?]) async throws {
         try await withOptional { login, _ in
             let all = Self.none.merging(changes) { $1 }
-            let answer = try Redirect(await Browser(login.stage).get(PageLoginFixture.url(all)))
+            let answer = try Redirect(await Browser(login.server).get(PageLoginFixture.url(all)))
             #expect(answer["error"] == "invalid_request")
         }
     }
@@ -73,15 +73,15 @@ import Testing
     func requiredByDefault() async throws {
         try await PageLoginFixture.with { login in
             let shop = "/admin/v1/clients/shop"
-            #expect(await login.stage.admin(.get, shop).string("pkce") == "required")
+            #expect(await login.server.admin(.get, shop).string("pkce") == "required")
             for method in ["none", "client_secret_post"] {
-                _ = await login.stage.admin(.patch, shop, #"{"token_endpoint_auth_method":"\#(method)"}"#)
-                let answer = try Redirect(await Browser(login.stage).get(PageLoginFixture.url(Self.none)))
+                _ = await login.server.admin(.patch, shop, #"{"token_endpoint_auth_method":"\#(method)"}"#)
+                let answer = try Redirect(await Browser(login.server).get(PageLoginFixture.url(Self.none)))
                 #expect(answer["error"] == "invalid_request", "\(method)")
             }
-            let optional = await login.stage.admin(.patch, shop, #"{"pkce":"optional"}"#)
+            let optional = await login.server.admin(.patch, shop, #"{"pkce":"optional"}"#)
             #expect(optional.status == 200)
-            let open = await login.stage.admin(.patch, shop, #"{"token_endpoint_auth_method":"none"}"#)
+            let open = await login.server.admin(.patch, shop, #"{"token_endpoint_auth_method":"none"}"#)
             #expect(
                 open.status == 400 && open.text.contains("pkce of a public client must be required"), "\(open.text)")
         }
@@ -91,7 +91,7 @@ import Testing
     func ruleAtTheExchange() async throws {
         try await withOptional { login, basic in
             let code = try await login.code(nil, Self.none)
-            _ = await login.stage.admin(.patch, "/admin/v1/clients/shop", #"{"pkce":"required"}"#)
+            _ = await login.server.admin(.patch, "/admin/v1/clients/shop", #"{"pkce":"required"}"#)
             let answer = await login.exchange(code, ["client_id": nil, "code_verifier": ""], basic: basic)
             #expect(answer.status == 400, "\(answer.text)")
             let other = await login.exchange(code, ["client_id": nil], basic: basic)
@@ -104,7 +104,7 @@ import Testing
         try await withOptional { login, basic in
             func push(_ changes: [String: String?]) async -> Answer {
                 let form = PageLoginFixture.parameters(Self.none.merging(changes) { $1 })
-                return await login.stage.form("/oauth/par", Browser.encoded(form), basic: basic)
+                return await login.server.form("/oauth/par", Browser.encoded(form), basic: basic)
             }
             #expect(await push([:]).status == 201)
             #expect(await push(["nonce": nil]).string("error") == "invalid_request")

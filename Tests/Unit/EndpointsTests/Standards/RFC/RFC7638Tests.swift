@@ -30,8 +30,8 @@ import Testing
 
     /// Section 1: the published names are thumbprints, so that equal keys have equal names on every node.
     @Test func publishedNamesAreThumbprints() async throws {
-        try await EndpointsFixture.with { stage in
-            for key in await stage.call(.get, "/oauth/jwks").elements("keys") {
+        try await EndpointsFixture.with { server in
+            for key in await server.call(.get, "/oauth/jwks").elements("keys") {
                 if key.string("kty") == "RSA" {
                     let modulus = try #require(key.string("n").flatMap { Base64URL.decode($0) })
                     let exponent = try #require(key.string("e").flatMap { Base64URL.decode($0) })

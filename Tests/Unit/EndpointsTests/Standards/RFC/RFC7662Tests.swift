@@ -82,8 +82,8 @@ import Testing
 
     /// Section 2.2: active is what can be used. A refresh token of a client that has lost the grant is not.
     @Test func aRefreshTokenThatNoRefreshTakesIsNotActive() async throws {
-        try await EndpointsFixture.with { stage in
-            let scene = try await Scene(stage)
+        try await EndpointsFixture.with { server in
+            let scene = try await Scene(server)
             func areActive() async -> [Bool?] {
                 let own = "token={backend.refresh}"
                 let hinted = "token={refresh}&token_type_hint=refresh_token"
@@ -94,7 +94,7 @@ import Testing
             #expect(await areActive() == [true, true])
             for (client, grants) in [("mobile", #""password""#), ("backend", #""client_credentials""#)] {
                 let path = "/admin/v1/clients/\(client)"
-                #expect(await stage.admin(.patch, path, #"{"grant_types":[\#(grants)]}"#).status == 200)
+                #expect(await server.admin(.patch, path, #"{"grant_types":[\#(grants)]}"#).status == 200)
             }
             #expect(await areActive() == [false, false])
             #expect(await scene.send(.refresh("&client_id=mobile")).string("error") == "unauthorized_client")

@@ -28,8 +28,8 @@ import Testing
 
     /// Every grant that is named is known, and no other.
     @Test func theGrantsAreThoseOfTheTokenEndpoint() async throws {
-        try await EndpointsFixture.with { stage in
-            let scene = try await Scene(stage)
+        try await EndpointsFixture.with { server in
+            let scene = try await Scene(server)
             let named = Set(await scene.send(.get(Self.path)).strings("grant_types_supported") ?? [])
             let all = [
                 "refresh_token", "client_credentials", "password", "authorization_code", "implicit",
@@ -49,7 +49,7 @@ import Testing
     @Test(arguments: ["token", "revocation", "introspection"])
     func theMethodsAreThoseOfTheEndpoint(_ endpoint: String) async throws {
         try await Assertions.with { world in
-            let scene = try await Scene(world.stage)
+            let scene = try await Scene(world.server)
             let metadata = await scene.send(.get(Self.path))
             let named = Set(metadata.strings("\(endpoint)_endpoint_auth_methods_supported") ?? [])
             let path = String((metadata.string("\(endpoint)_endpoint") ?? "").dropFirst(EndpointsFixture.issuer.count))
@@ -59,7 +59,7 @@ import Testing
             ]
             let asked = form[endpoint] ?? ""
             let proof = "client_assertion_type=\(Assertions.type)&client_assertion=\(world.assertion(jti: endpoint))"
-            let post = try await world.stage.makeClient(
+            let post = try await world.server.makeClient(
                 #"{"client_id":"post","token_endpoint_auth_method":"client_secret_post"}"#)
             let ways: [(method: String, sent: Sent)] = [
                 ("none", .post(path, asked + "&client_id=mobile")),
@@ -77,8 +77,8 @@ import Testing
 
     /// Every algorithm that is named for assertions is that of a key that can be registered, and no other is.
     @Test func theAlgorithmsAreThoseOfKeysThatAreTaken() async throws {
-        try await EndpointsFixture.with { stage in
-            let metadata = await stage.call(.get, Self.path)
+        try await EndpointsFixture.with { server in
+            let metadata = await server.call(.get, Self.path)
             for endpoint in ["token", "revocation", "introspection"] {
                 #expect(
                     metadata.strings("\(endpoint)_endpoint_auth_signing_alg_values_supported")
@@ -87,7 +87,7 @@ import Testing
             // Section 2: `none` must not be used.
             #expect(!metadata.text.contains(#""none"]"#))
             // What is built into the tokens, the published keys have.
-            let algorithms = await stage.call(.get, "/oauth/jwks").elements("keys").compactMap { $0.string("alg") }
+            let algorithms = await server.call(.get, "/oauth/jwks").elements("keys").compactMap { $0.string("alg") }
             #expect(metadata.strings("id_token_signing_alg_values_supported") == Array(Set(algorithms)).sorted())
         }
     }
@@ -99,8 +99,8 @@ import Testing
         ("http://127.0.0.1:8080/auth", "/auth"),
     ])
     func anIssuerWithAPathIsFound(_ issuer: String, _ path: String) async throws {
-        try await EndpointsFixture.with { stage in
-            let node = stage.node(issuer: issuer)
+        try await EndpointsFixture.with { server in
+            let node = server.node(issuer: issuer)
             let places = [Self.path, "/.well-known/openid-configuration"]
             for target in places + places.map({ $0 + path }) + places.map({ path + $0 }) {
                 let answer = await node(Request(.get, target))
@@ -118,8 +118,8 @@ import Testing
 
     @Test(arguments: ["https://id.example", "http://127.0.0.1:8080", "https://id.example/"])
     func anIssuerWithoutAPathHasOnePlace(_ issuer: String) async throws {
-        try await EndpointsFixture.with { stage in
-            let node = stage.node(issuer: issuer)
+        try await EndpointsFixture.with { server in
+            let node = server.node(issuer: issuer)
             #expect(await node(Request(.get, Self.path)).string("issuer") == issuer)
             for more in ["/", "/auth", "/id.example"] {
                 #expect(await node(Request(.get, Self.path + more)).status == 404, "\(more)")
@@ -129,8 +129,8 @@ import Testing
 
     /// Section 3.3: a request finds the issuer of the tokens.
     @Test func theIssuerIsThatOfTheTokens() async throws {
-        try await EndpointsFixture.with { stage in
-            let scene = try await Scene(stage)
+        try await EndpointsFixture.with { server in
+            let scene = try await Scene(server)
             let told = await scene.send(.post("/oauth/introspect", "token={access}", basic: "backend:{secret}"))
             #expect(told.string("iss") == (await scene.send(.get(Self.path))).string("issuer"))
         }

@@ -94,7 +94,7 @@ import Testing
 
     private static func with(_ body: (ProviderFixture, _ token: String) async throws -> Void) async throws {
         try await ProviderFixture.with { world in
-            _ = try await world.stage.makeClient(
+            _ = try await world.server.makeClient(
                 #"""
                 {"client_id":"app","token_endpoint_auth_method":"none","scope":"read write",
                  "resources":["\#(EndpointsFixture.audience)","\#(orders)","\#(mail)"],"grant_types":["refresh_token","\#(grant)"]}
@@ -106,7 +106,7 @@ import Testing
     @Test(arguments: rows.indices) func row(_ index: Int) async throws {
         let row = Self.rows[index]
         try await Self.with { world, token in
-            let answer = await world.stage.form("/oauth/token", row.form.replacing("{token}", with: token))
+            let answer = await world.server.form("/oauth/token", row.form.replacing("{token}", with: token))
             #expect(answer.status == row.status, "\(row.testDescription): \(answer.text)")
             #expect(answer.string("error") == row.error, "\(row.testDescription)")
         }
@@ -115,7 +115,7 @@ import Testing
     @Test func answer_saysWhatWasIssued() async throws {
         try await Self.with { world, token in
             // Section 2.2.1.
-            let access = await world.stage.form(
+            let access = await world.server.form(
                 "/oauth/token", (Self.base + Self.subject).replacing("{token}", with: token) + "&device_id=d&scope=read"
             )
             #expect(access.string("issued_token_type") == Self.type + "access_token")
@@ -125,10 +125,10 @@ import Testing
             #expect(access.integer("expires_in") != nil)
             #expect(access.field("Cache-Control") == "no-store")
             let tokens = try Tokens(access)
-            #expect(await world.stage.call(.get, "/v1/me", bearer: tokens.access).status == 200)
-            #expect(await world.stage.refresh(tokens.refresh, more: "&client_id=app").status == 200)
+            #expect(await world.server.call(.get, "/v1/me", bearer: tokens.access).status == 200)
+            #expect(await world.server.refresh(tokens.refresh, more: "&client_id=app").status == 200)
 
-            let refresh = await world.stage.form(
+            let refresh = await world.server.form(
                 "/oauth/token",
                 (Self.base + Self.subject).replacing("{token}", with: try world.provider.token(#"{"jti":"2"}"#))
                     + "&requested_token_type=\(Self.type)refresh_token")
@@ -136,8 +136,8 @@ import Testing
             #expect(refresh.string("token_type") == "N_A")
             #expect(refresh.string("refresh_token") == nil)
             let issued = try #require(refresh.string("access_token"))
-            #expect(await world.stage.call(.get, "/v1/me", bearer: issued).status == 401)
-            #expect(await world.stage.refresh(issued, more: "&client_id=app").status == 200)
+            #expect(await world.server.call(.get, "/v1/me", bearer: issued).status == 401)
+            #expect(await world.server.refresh(issued, more: "&client_id=app").status == 200)
         }
     }
 
@@ -149,7 +149,7 @@ import Testing
     func audience_isWhatTheTokenIsFor(_ asked: String, _ audience: [String]) async throws {
         try await Self.with { world, token in
             let form = (Self.base + Self.subject).replacing("{token}", with: token) + asked
-            let access = try #require(await world.stage.form("/oauth/token", form).string("access_token"))
+            let access = try #require(await world.server.form("/oauth/token", form).string("access_token"))
             let claims = try Answer.claims(of: access)
             #expect(Set(claims.strings("aud") ?? claims.string("aud").map { [$0] } ?? []) == Set(audience))
         }
@@ -158,8 +158,8 @@ import Testing
     /// RFC 6749 section 3.2: of no other grant.
     @Test(arguments: ["refresh_token", "client_credentials", "password", "x"])
     func audience_standsTwiceAtAnExchangeAlone(_ grant: String) async throws {
-        try await EndpointsFixture.with { stage in
-            let answer = await stage.form("/oauth/token", "grant_type=\(grant)&audience=a&audience=b&client_id=mobile")
+        try await EndpointsFixture.with { server in
+            let answer = await server.form("/oauth/token", "grant_type=\(grant)&audience=a&audience=b&client_id=mobile")
             #expect(answer.string("error") == "invalid_request")
             #expect(answer.string("error_description") == "A parameter appears twice.")
         }
@@ -169,10 +169,10 @@ import Testing
     @Test func aUserThatMayNotLogIn_isAnInvalidRequest() async throws {
         try await Self.with { world, token in
             let form = (Self.base + Self.subject).replacing("{token}", with: token)
-            let user = try Tokens(await world.stage.form("/oauth/token", form)).userID
-            #expect(await world.stage.admin(.post, "/admin/v1/users/\(user)/disable", "{}").status == 200)
+            let user = try Tokens(await world.server.form("/oauth/token", form)).userID
+            #expect(await world.server.admin(.post, "/admin/v1/users/\(user)/disable", "{}").status == 200)
             let next = try world.provider.token(#"{"jti":"2"}"#)
-            let refused = await world.stage.form(
+            let refused = await world.server.form(
                 "/oauth/token", (Self.base + Self.subject).replacing("{token}", with: next))
             #expect(refused.status == 400)
             #expect(refused.string("error") == "invalid_request")
@@ -183,13 +183,13 @@ import Testing
 
     @Test func nonce_isCompared() async throws {
         try await ProviderFixture.with { world in
-            _ = try await world.stage.makeClient(
+            _ = try await world.server.makeClient(
                 #"{"client_id":"app","token_endpoint_auth_method":"none","grant_types":["refresh_token","\#(Self.grant)"]}"#
             )
             for (nonce, status) in [("n", 200), ("m", 400)] {
                 let token = try world.provider.token(#"{"nonce":"n","jti":"\#(nonce)"}"#)
                 let form = (Self.base + Self.subject).replacing("{token}", with: token) + "&nonce=\(nonce)"
-                #expect(await world.stage.form("/oauth/token", form).status == status)
+                #expect(await world.server.form("/oauth/token", form).status == status)
             }
         }
     }

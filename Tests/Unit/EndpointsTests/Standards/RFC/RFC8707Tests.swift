@@ -87,36 +87,36 @@ import Testing
     ]
 
     private struct World {
-        let stage: EndpointsFixture
+        let server: EndpointsFixture
         let basic: String
         let tokens: Tokens
 
         func token(_ form: String) async -> Answer {
-            await stage.form("/oauth/token", form.replacing("{refresh}", with: tokens.refresh), basic: basic)
+            await server.form("/oauth/token", form.replacing("{refresh}", with: tokens.refresh), basic: basic)
         }
 
         func issue(_ form: String) async throws -> String { try #require(await token(form).string("access_token")) }
 
         func introspect(_ token: String) async -> Answer {
-            await stage.form("/oauth/introspect", "token=\(token)", basic: basic)
+            await server.form("/oauth/introspect", "token=\(token)", basic: basic)
         }
     }
 
     /// A world with a login that asks for `resources`.
     private static func with(_ resources: String..., body: (World) async throws -> Void) async throws {
-        try await EndpointsFixture.with { stage in
-            let secret = try await stage.makeClient(
+        try await EndpointsFixture.with { server in
+            let secret = try await server.makeClient(
                 #"""
                 {"client_id":"shop","token_endpoint_auth_method":"client_secret_basic","scope":"read",
                  "resources":["\#(one)","\#(two)"],"grant_types":["client_credentials","refresh_token","password"]}
                 """#)
             let basic = "shop:\(try #require(secret))"
             let tokens = try Tokens(
-                await stage.form(
+                await server.form(
                     "/oauth/token",
                     resources.reduce(password.replacing("other", with: "phone")) { "\($0)&resource=\($1)" },
                     basic: basic))
-            try await body(World(stage: stage, basic: basic, tokens: tokens))
+            try await body(World(server: server, basic: basic, tokens: tokens))
         }
     }
 
@@ -162,7 +162,7 @@ import Testing
     @Test func aGrantShrinksWithItsClient() async throws {
         try await Self.with(Self.one, Self.two) { world in
             func allow(_ list: String) async {
-                let answer = await world.stage.admin(.patch, "/admin/v1/clients/shop", #"{"resources":[\#(list)]}"#)
+                let answer = await world.server.admin(.patch, "/admin/v1/clients/shop", #"{"resources":[\#(list)]}"#)
                 #expect(answer.status == 200, "\(answer.text)")
             }
             await allow(#""\#(Self.two)","https://three.example""#)
@@ -182,10 +182,10 @@ import Testing
     /// Refused before anything is written: the refresh token is not spent.
     @Test func aRefusedResourceSpendsNothing() async throws {
         try await Self.with { world in
-            world.stage.moveClock(to: 3600)
+            world.server.moveClock(to: 3600)
             #expect(await world.token(Self.refresh + "&resource=x:y").string("error") == "invalid_target")
             let id = try #require(Identifier<Session>(world.tokens.sessionID))
-            let record = try await world.stage.store.session(id)
+            let record = try await world.server.store.session(id)
             #expect(record?.session.child == 1)
             #expect(await world.token(Self.refresh + "&resource=\(Self.one)").status == 200)
         }
@@ -199,7 +199,7 @@ import Testing
                 Self.refresh + "&resource=\(Self.one)&resource=\(EndpointsFixture.audience)")
             let client = try await world.issue(Self.own + "&resource=\(Self.one)")
             func opens(_ token: String, _ target: String) async -> Bool {
-                await world.stage.call(.get, target, bearer: token).status == 200
+                await world.server.call(.get, target, bearer: token).status == 200
             }
             for (token, isOwn) in [(one, false), (both, true), (client, false)] {
                 #expect(await opens(token, "/v1/verify") == isOwn)
@@ -211,7 +211,7 @@ import Testing
             }
             #expect(await !opens(one, "/v1/me"))
             #expect(await opens(both, "/v1/me"))
-            let answer = await world.stage.call(.get, "/v1/verify?audience=\(Self.one)", bearer: both)
+            let answer = await world.server.call(.get, "/v1/verify?audience=\(Self.one)", bearer: both)
             #expect(answer.field("X-Audience") == "\(Self.one) \(EndpointsFixture.audience)")
             #expect(await !opens(world.tokens.access, "/v1/verify?audience=\(Self.one)"))
         }
@@ -225,13 +225,13 @@ import Testing
             #expect(await world.introspect(session).strings("aud") == [Self.one, Self.two])
             #expect(await world.introspect(client).string("aud") == Self.one)
             #expect(await world.introspect(world.tokens.access).string("aud") == EndpointsFixture.audience)
-            let changed = await world.stage.admin(
+            let changed = await world.server.admin(
                 .patch, "/admin/v1/clients/shop", #"{"resources":["\#(Self.two)"]}"#)
             #expect(changed.strings("resources") == [Self.two])
             #expect(await world.introspect(session).string("aud") == Self.two)
             #expect(await world.introspect(client).bool("active") == false)
             #expect(
-                await world.stage.call(.get, "/v1/verify?audience=\(Self.one)", bearer: session).status == 401)
+                await world.server.call(.get, "/v1/verify?audience=\(Self.one)", bearer: session).status == 401)
         }
     }
 
@@ -241,7 +241,7 @@ import Testing
         try await Self.with { world in
             let fields: Fields = isSigned ? ["Accept": "application/token-introspection+jwt"] : Fields()
             func isActive(_ token: String, for audience: String) async throws -> Bool {
-                let answer = await world.stage.form(
+                let answer = await world.server.form(
                     "/oauth/introspect", "token=\(token)&token_type_hint=refresh_token\(audience)",
                     basic: world.basic, fields: fields)
                 #expect(answer.status == 200, "\(answer.text)")
@@ -278,8 +278,8 @@ import Testing
         #"["a:1","a:2","a:3","a:4","a:5","a:6","a:7","a:8","a:9"]"#,
     ])
     func anAdminListsAbsoluteURIsAlone(_ list: String) async throws {
-        try await EndpointsFixture.with { stage in
-            let answer = await stage.admin(.patch, "/admin/v1/clients/mobile", #"{"resources":\#(list)}"#)
+        try await EndpointsFixture.with { server in
+            let answer = await server.admin(.patch, "/admin/v1/clients/mobile", #"{"resources":\#(list)}"#)
             #expect(answer.status == 400, "\(answer.text)")
             #expect(answer.string("member") == "resources", "\(answer.text)")
         }

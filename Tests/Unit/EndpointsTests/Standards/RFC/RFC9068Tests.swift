@@ -45,8 +45,8 @@ import Testing
     ]
 
     @Test(arguments: rows) func aResourceServerTakesOrRefuses(_ row: Row) async throws {
-        try await EndpointsFixture.with { stage in
-            let tokens = try await stage.logIn()
+        try await EndpointsFixture.with { server in
+            let tokens = try await server.logIn()
             var claims = [
                 "iss": "\"\(EndpointsFixture.issuer)\"", "aud": "\"\(EndpointsFixture.audience)\"",
                 "sub": "\"\(tokens.userID)\"",
@@ -57,11 +57,11 @@ import Testing
             for (name, value) in row.claims { claims[name] = value }
             let text = claims.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",")
             let active = try #require(
-                stage.context.signingKeys.signer(at: Instant(secondsSinceEpoch: EndpointsFixture.start)))
+                server.context.signingKeys.signer(at: Instant(secondsSinceEpoch: EndpointsFixture.start)))
             let token = try JWTSigner(key: active.key, kid: active.kid, typ: row.typ)
                 .sign(encodedClaims: Array("{\(text)}".utf8))
             for target in ["/v1/me", "/v1/verify"] {
-                #expect(await stage.call(.get, target, bearer: token).status == (row.isTaken ? 200 : 401), "\(target)")
+                #expect(await server.call(.get, target, bearer: token).status == (row.isTaken ? 200 : 401), "\(target)")
             }
         }
     }

@@ -226,13 +226,13 @@ import Testing
     /// Sections 4.1, 4.3-1 and 4.3-2: the field.
     @Test(arguments: ["", "junk", "a.b.c", "{proof}.", "{proof}, {proof}", "{proof},{proof}", "\"{proof}\""])
     func theFieldHoldsOneToken(_ text: String) async throws {
-        try await EndpointsFixture.with { stage in
+        try await EndpointsFixture.with { server in
             let device = ProvingDevice()
             var value = text
             while let name = value.firstRange(of: "{proof}") {
-                value.replaceSubrange(name, with: device.proof(stage, .post, "/v1/login"))
+                value.replaceSubrange(name, with: device.proof(server, .post, "/v1/login"))
             }
-            let answer = await stage.call(.post, "/v1/login", EndpointsFixture.loginBody(), fields: ["DPoP": value])
+            let answer = await server.call(.post, "/v1/login", EndpointsFixture.loginBody(), fields: ["DPoP": value])
             #expect(answer.status == 400)
             #expect(answer.string("code") == "invalid_dpop_proof")
         }

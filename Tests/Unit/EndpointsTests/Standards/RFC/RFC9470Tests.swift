@@ -24,36 +24,36 @@ import Testing
     func whenTheUserIsAskedFor(
         _ mode: AuthenticationMode, every ageMax: Int64?, at seconds: Int64, isSilent: Bool, resumes: Bool
     ) async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, mode, ageMax: ageMax)
-            stage.moveClock(to: seconds)
-            #expect(await stage.call(.get, "/v1/me", bearer: phone.tokens.access).status == (isSilent ? 200 : 401))
-            #expect(await stage.call(.get, "/v1/verify", bearer: phone.tokens.access).status == (isSilent ? 200 : 401))
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, mode, ageMax: ageMax)
+            server.moveClock(to: seconds)
+            #expect(await server.call(.get, "/v1/me", bearer: phone.tokens.access).status == (isSilent ? 200 : 401))
+            #expect(await server.call(.get, "/v1/verify", bearer: phone.tokens.access).status == (isSilent ? 200 : 401))
             #expect(await phone.refresh().status == (isSilent ? 200 : 400))
-            let json = await stage.call(.post, "/v1/refresh", #"{"refresh_token":"\#(phone.tokens.refresh)"}"#)
+            let json = await server.call(.post, "/v1/refresh", #"{"refresh_token":"\#(phone.tokens.refresh)"}"#)
             #expect(json.status == (isSilent ? 200 : 401))
             #expect(await phone.resume().status == (resumes ? 200 : 400))
             // Asking again and again ends nothing, and the password opens every way.
             for _ in 0..<3 { _ = await phone.refresh() }
             #expect(await phone.resume("&password=correct+horse").status == 200)
             #expect(await phone.refresh("&password=correct+horse").status == 200)
-            #expect(await stage.call(.get, "/v1/me", bearer: phone.tokens.access).status == 200)
+            #expect(await server.call(.get, "/v1/me", bearer: phone.tokens.access).status == 200)
         }
     }
 
     @Test func section3_theChallengeNamesWhatWouldDo() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .biometric, ageMax: 600)
-            stage.moveClock(to: 600)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .biometric, ageMax: 600)
+            server.moveClock(to: 600)
             let challenge =
                 #"Bearer realm="sojourn", error="insufficient_user_authentication", error_description="\#(Self.sentence)", acr_values="presence password", max_age="600""#
-            let call = await stage.call(.get, "/v1/me", bearer: phone.tokens.access)
+            let call = await server.call(.get, "/v1/me", bearer: phone.tokens.access)
             #expect(call.response.fields.values("WWW-Authenticate").first == challenge)
             #expect(call.string("code") == "insufficient_user_authentication")
             #expect(call.integer("max_age") == 600)
             #expect(call.string("acr_values") == "presence password")
             #expect(call.bool("reauthenticate") == false)
-            let json = await stage.call(.post, "/v1/refresh", #"{"refresh_token":"\#(phone.tokens.refresh)"}"#)
+            let json = await server.call(.post, "/v1/refresh", #"{"refresh_token":"\#(phone.tokens.refresh)"}"#)
             #expect(json.response.fields.values("WWW-Authenticate").first == challenge)
             let refresh = await phone.refresh()
             #expect(refresh.string("error") == "insufficient_user_authentication")
@@ -64,16 +64,16 @@ import Testing
     }
 
     @Test func section6_tokensAndIntrospectionTellWhenAndHow() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .biometric, ageMax: 600)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .biometric, ageMax: 600)
             let secret = try #require(
-                try await stage.makeClient(
+                try await server.makeClient(
                     #"{"client_id":"api","token_endpoint_auth_method":"client_secret_basic","grant_types":["client_credentials"]}"#
                 ))
             func asked(_ token: String) async -> Answer {
-                await stage.form("/oauth/introspect", "token=\(token)", basic: "api:\(secret)")
+                await server.form("/oauth/introspect", "token=\(token)", basic: "api:\(secret)")
             }
-            stage.moveClock(to: 1000)
+            server.moveClock(to: 1000)
             // A token of a user that is away is active; the API sees when the user was there.
             let before = await asked(phone.tokens.access)
             #expect(before.bool("active") == true)
@@ -88,19 +88,19 @@ import Testing
             let claims = try Answer.claims(of: token)
             #expect(claims.integer("auth_time") == EndpointsFixture.start + 1000)
             #expect(claims.string("acr") == "presence")
-            stage.moveClock(to: 2000)
+            server.moveClock(to: 2000)
             let typed = await phone.refresh("&password=correct+horse")
             #expect(await asked(try #require(typed.string("access_token"))).string("acr") == "password")
-            let metadata = await stage.call(.get, "/.well-known/oauth-authorization-server")
+            let metadata = await server.call(.get, "/.well-known/oauth-authorization-server")
             #expect(metadata.strings("acr_values_supported") == ["phr", "presence", "password", "id_token", "phone"])
         }
     }
 
     @Test func anAssertionShowsPresenceOnceAndForThisSessionAlone() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .biometric, ageMax: 600)
-            let other = try await stage.logIn(device: "phone-2")
-            stage.moveClock(to: 1000)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .biometric, ageMax: 600)
+            let other = try await server.logIn(device: "phone-2")
+            server.moveClock(to: 1000)
             let now = EndpointsFixture.start + 1000
             let bad: [(String, (inout ProofDraft) -> Void)] = [
                 ("iss", { $0.set("iss", other.sessionID) }), ("no iss", { $0.claims["iss"] = nil }),
@@ -112,19 +112,19 @@ import Testing
                 ("zeroes", { $0.signature = [UInt8](repeating: 0, count: 64) }),
             ]
             for (text, edit) in bad {
-                let assertion = phone.finger.assertion(stage, phone.tokens, edit: edit)
+                let assertion = phone.finger.assertion(server, phone.tokens, edit: edit)
                 #expect(await phone.refresh("&user_assertion=\(assertion)").status == 400, "\(text)")
                 let shown = await phone.show(#"{"user_assertion":"\#(assertion)"}"#)
                 #expect(shown.string("code") == "insufficient_user_authentication", "\(text)")
             }
-            let byDevice = phone.device.assertion(stage, phone.tokens)
+            let byDevice = phone.device.assertion(server, phone.tokens)
             #expect(await phone.refresh("&user_assertion=\(byDevice)").status == 400)
             // Nor does the presence key resume by itself.
-            let resumed = await stage.form(
+            let resumed = await server.form(
                 "/oauth/token", "grant_type=\(GuardedPhone.jwtBearer)&client_id=mobile&assertion=\(phone.touch())")
             #expect(resumed.string("reason") == "invalid_assertion")
             // By a clock that is ahead as far as may be.
-            let assertion = phone.finger.assertion(stage, phone.tokens) {
+            let assertion = phone.finger.assertion(server, phone.tokens) {
                 $0.claims["iat"] = "\(now + 15)"
                 $0.claims["exp"] = "\(now + 315)"
             }
@@ -137,26 +137,26 @@ import Testing
     }
 
     @Test func aThiefIsFoundOutAlsoWhileTheUserIsAway() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .biometric, ageMax: 600)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .biometric, ageMax: 600)
             var token = phone.tokens.refresh
             for seconds in [200, 400, 590] as [Int64] {
-                stage.moveClock(to: seconds)
-                token = try #require(await stage.refresh(token).string("refresh_token"))
+                server.moveClock(to: seconds)
+                token = try #require(await server.refresh(token).string("refresh_token"))
             }
-            stage.moveClock(to: 5000)
-            #expect(await stage.refresh(token).string("error") == "insufficient_user_authentication")
+            server.moveClock(to: 5000)
+            #expect(await server.refresh(token).string("error") == "insufficient_user_authentication")
             #expect(await phone.refresh().string("reason") == "refresh_token_reused")
-            #expect(await stage.refresh(token).string("reason") == "refresh_token_reused")
+            #expect(await server.refresh(token).string("reason") == "refresh_token_reused")
         }
     }
 
     @Test func theLimitsOfASessionHoldForAPresentUser() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .password)
-            stage.moveClock(to: 14 * EndpointsFixture.day - 1)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .password)
+            server.moveClock(to: 14 * EndpointsFixture.day - 1)
             #expect(await phone.resume("&password=correct+horse").status == 200)
-            stage.moveClock(to: 28 * EndpointsFixture.day - 1)
+            server.moveClock(to: 28 * EndpointsFixture.day - 1)
             #expect(await phone.resume("&password=correct+horse").string("reason") == "idle_expired")
         }
     }
@@ -167,9 +167,9 @@ import Testing
         (AuthenticationMode.password, "password", 3600), (.biometric, "presence password", 600), (.no, "password", 300),
     ])
     func aMistypedPasswordKeepsTheSession(_ mode: AuthenticationMode, ways: String, ageMax: Int64) async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, mode, ageMax: mode == .biometric ? 600 : nil)
-            stage.moveClock(to: 4000)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, mode, ageMax: mode == .biometric ? 600 : nil)
+            server.moveClock(to: 4000)
             for answer in [await phone.refresh("&password=wrong"), await phone.resume("&password=wrong")] {
                 #expect(answer.status == 400)
                 #expect(answer.string("error") == "insufficient_user_authentication", "\(answer.text)")
@@ -179,19 +179,19 @@ import Testing
                 #expect(answer.integer("max_age") == ageMax)
                 #expect(answer.bool("reauthenticate") == false)
             }
-            let json = await stage.call(
+            let json = await server.call(
                 .post, "/v1/refresh", #"{"refresh_token":"\#(phone.tokens.refresh)","password":"wrong"}"#)
             #expect(json.status == 401)
             #expect(json.string("code") == "invalid_credentials")
             #expect(json.bool("reauthenticate") == false)
             #expect(await phone.refresh("&password=correct+horse").status == 200)
             // A login is another thing.
-            _ = try await stage.makeClient(#"{"client_id":"old","grant_types":["password","refresh_token"]}"#)
-            let login = await stage.form(
+            _ = try await server.makeClient(#"{"client_id":"old","grant_types":["password","refresh_token"]}"#)
+            let login = await server.form(
                 "/oauth/token", "grant_type=password&client_id=old&username=anna&password=wrong")
             #expect(login.string("error") == "invalid_grant")
             #expect(login.bool("reauthenticate") == nil)
-            #expect(await stage.call(.post, "/v1/logout", bearer: phone.tokens.access).status == 204)
+            #expect(await server.call(.post, "/v1/logout", bearer: phone.tokens.access).status == 204)
             #expect(await phone.refresh("&password=wrong").string("reason") == "logged_out")
         }
     }
@@ -203,16 +203,16 @@ import Testing
     func aUserWithoutThePasswordIsToldToLogInAgain(
         _ mode: AuthenticationMode, hasKey: Bool, logsIn: Bool
     ) async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, mode, ageMax: 600, key: hasKey)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, mode, ageMax: 600, key: hasKey)
             let id = try #require(Identifier<User>(phone.tokens.userID))
-            stage.moveClock(to: 9000)
+            server.moveClock(to: 9000)
             for isLost in [false, true] {
-                if isLost { _ = try await stage.store.updateUser(.id(id)) { $0.user.passwordHash = nil } }
+                if isLost { _ = try await server.store.updateUser(.id(id)) { $0.user.passwordHash = nil } }
                 let json = #"{"refresh_token":"\#(phone.tokens.refresh)"}"#
                 for answer in [
-                    await phone.refresh(), await phone.resume(), await stage.call(.post, "/v1/refresh", json),
-                    await stage.call(.get, "/v1/me", bearer: phone.tokens.access),
+                    await phone.refresh(), await phone.resume(), await server.call(.post, "/v1/refresh", json),
+                    await server.call(.get, "/v1/me", bearer: phone.tokens.access),
                     await phone.refresh(isLost ? "&password=correct+horse" : ""),
                 ] {
                     #expect(
@@ -225,20 +225,20 @@ import Testing
     }
 
     @Test func aWrongPasswordIsCountedAndEndsNothing() async throws {
-        try await EndpointsFixture.with { stage in
-            let phone = try await GuardedPhone(stage, .password)
-            stage.moveClock(to: 4000)
+        try await EndpointsFixture.with { server in
+            let phone = try await GuardedPhone(server, .password)
+            server.moveClock(to: 4000)
             var last = await phone.refresh("&password=wrong")
             #expect(last.string("error") == "insufficient_user_authentication")
             for _ in 0..<12 { last = await phone.refresh("&password=wrong") }
             #expect(last.status == 429)
             #expect(await phone.refresh("&password=correct+horse").status == 429)
-            stage.moveClock(to: 9000)
+            server.moveClock(to: 9000)
             #expect(await phone.refresh("&password=correct+horse").status == 200)
             // What ends things takes no user's presence.
-            stage.moveClock(to: 20_000)
-            #expect(await stage.call(.get, "/v1/me", bearer: phone.tokens.access).status == 401)
-            #expect(await stage.call(.post, "/v1/logout", bearer: phone.tokens.access).status == 204)
+            server.moveClock(to: 20_000)
+            #expect(await server.call(.get, "/v1/me", bearer: phone.tokens.access).status == 401)
+            #expect(await server.call(.post, "/v1/logout", bearer: phone.tokens.access).status == 204)
         }
     }
 }

@@ -51,16 +51,16 @@ import Testing
 
     /// Section 2.5: asymmetric methods are recommended, and there are some.
     @Test func asymmetricClientAuthenticationIsOffered() async throws {
-        try await EndpointsFixture.with { stage in
-            let methods = await stage.call(.get, Self.metadata).strings("token_endpoint_auth_methods_supported")
+        try await EndpointsFixture.with { server in
+            let methods = await server.call(.get, Self.metadata).strings("token_endpoint_auth_methods_supported")
             #expect(methods?.contains("private_key_jwt") == true)
         }
     }
 
     /// RFC 9449 section 5.1: what may sign proofs is told, and none of it is symmetric (RFC 9700 section 2.2).
     @Test func theAlgorithmsOfProofsAreAsymmetric() async throws {
-        try await EndpointsFixture.with { stage in
-            let named = await stage.call(.get, Self.metadata).strings("dpop_signing_alg_values_supported") ?? []
+        try await EndpointsFixture.with { server in
+            let named = await server.call(.get, Self.metadata).strings("dpop_signing_alg_values_supported") ?? []
             #expect(named.contains("ES256") && named.contains("EdDSA"))
             #expect(!named.contains { $0.hasPrefix("HS") || $0 == "none" })
         }
@@ -69,17 +69,17 @@ import Testing
     /// Section 4.14.2: the refresh token of a public client rotates; when the old one comes again, the session is over, for
     /// the new one too.
     @Test func reuseEndsTheSession() async throws {
-        try await EndpointsFixture.with { stage in
-            let first = try await stage.logIn()
+        try await EndpointsFixture.with { server in
+            let first = try await server.logIn()
             var last = first.refresh
             for time: Int64 in [3600, 7200, 10800] {
-                stage.moveClock(to: time)
-                let next = try #require(await stage.refresh(last).string("refresh_token"))
+                server.moveClock(to: time)
+                let next = try #require(await server.refresh(last).string("refresh_token"))
                 #expect(next != last)
                 last = next
             }
-            #expect(await stage.refresh(first.refresh).string("reason") == "refresh_token_reused")
-            #expect(await stage.refresh(last).string("error") == "invalid_grant")
+            #expect(await server.refresh(first.refresh).string("reason") == "refresh_token_reused")
+            #expect(await server.refresh(last).string("error") == "invalid_grant")
         }
     }
 }

@@ -42,8 +42,8 @@ import Testing
             ("application/json;q=x, application/token-introspection+jwt;q=0.1", true), (",;,", false), ("", false),
         ] as [(String?, Bool)])
     func theAcceptFieldDecides(_ accept: String?, _ isSigned: Bool) async throws {
-        try await EndpointsFixture.with { stage in
-            let answer = try await Scene(stage).send(Self.ask("token={access}", accept: accept))
+        try await EndpointsFixture.with { server in
+            let answer = try await Scene(server).send(Self.ask("token={access}", accept: accept))
             #expect(answer.status == 200)
             #expect(answer.field("Content-Type") == (isSigned ? "\(Self.type)" : "application/json"))
             #expect(answer.field("Cache-Control") == "no-store")
@@ -54,8 +54,8 @@ import Testing
     @Test(arguments: ["access", "own", "refresh", "nothing"]) func theJWTSaysWhatTheJSONSays(_ name: String)
         async throws
     {
-        try await EndpointsFixture.with { stage in
-            let scene = try await Scene(stage)
+        try await EndpointsFixture.with { server in
+            let scene = try await Scene(server)
             let form = "token={\(name)}&token_type_hint=\(name == "refresh" ? "refresh_token" : "x")"
             let plain = await scene.send(Self.ask(form, accept: nil))
             let signed = await scene.send(Self.ask(form, accept: "\(Self.type)")).text
@@ -85,9 +85,9 @@ import Testing
 
     /// Members that an admin has given the user stand in both.
     @Test func ownClaimsAreInTheJWT() async throws {
-        try await EndpointsFixture.with { stage in
-            let scene = try await Scene(stage)
-            let change = await stage.admin(.patch, "/admin/v1/users/username:anna", #"{"claims":{"tier":"gold"}}"#)
+        try await EndpointsFixture.with { server in
+            let scene = try await Scene(server)
+            let change = await server.admin(.patch, "/admin/v1/users/username:anna", #"{"claims":{"tier":"gold"}}"#)
             #expect(change.status == 200, "\(change.text)")
             let answer = await scene.send(Self.ask("token={access}", accept: "\(Self.type)"))
             guard case .object(let inner)? = try tokenParts(answer.text).claims["token_introspection"] else {
@@ -100,8 +100,8 @@ import Testing
 
     /// Section 5: signed by a key of the set, with an algorithm that section 7 lists.
     @Test func theSignatureIsOneOfThePublishedKeys() async throws {
-        try await EndpointsFixture.with { stage in
-            let scene = try await Scene(stage)
+        try await EndpointsFixture.with { server in
+            let scene = try await Scene(server)
             let token = await scene.send(Self.ask("token={access}", accept: "\(Self.type)")).text
             let keys = try JSONDecoder().decode(
                 JWKSet.self, from: Data(await scene.send(.get("/oauth/jwks")).text.utf8))
@@ -117,13 +117,13 @@ import Testing
 
     /// Section 8.1: an introspection is nothing to log in with.
     @Test func itIsNoAccessToken() async throws {
-        try await EndpointsFixture.with { stage in
-            let scene = try await Scene(stage)
+        try await EndpointsFixture.with { server in
+            let scene = try await Scene(server)
             let token = await scene.send(Self.ask("token={access}", accept: "\(Self.type)")).text
             for target in ["/v1/me", "/v1/verify"] {
-                #expect(await stage.call(.get, target, bearer: token).status == 401)
+                #expect(await server.call(.get, target, bearer: token).status == 401)
             }
-            #expect(await stage.refresh(token).status == 400)
+            #expect(await server.refresh(token).status == 400)
             #expect(await scene.send(Self.ask("token=\(token)", accept: nil)).bool("active") == false)
         }
     }
