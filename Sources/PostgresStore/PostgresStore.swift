@@ -171,6 +171,7 @@ public final class PostgresStore: Store {
         _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws(TransactionError) -> Outcome
     ) async throws(StoreError) -> Outcome {
         let (cache, clock) = (cache, options.clock)
+        if length == .page { return try await readPage(body) }
         return try await perform(on: length == .long ? longReads : reads) { (connection, limit) throws(DatabaseError) in
             let rows = PostgresRows(
                 clock,
@@ -179,6 +180,25 @@ public final class PostgresStore: Store {
                 },
                 { (statements) throws(DatabaseError) in try connection.read(statements, until: limit.deadline) })
             return try rows.run(body).0
+        }
+    }
+
+    /// Runs `body` on one snapshot.
+    private func readPage<Outcome: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws(TransactionError) -> Outcome
+    ) async throws(StoreError) -> Outcome {
+        let (cache, clock) = (cache, options.clock)
+        return try await perform(on: longReads) { (connection, limit) throws(DatabaseError) in
+            try Transaction.read(on: connection, timeLeft: limit.left, until: limit.deadline) {
+                (transaction) throws(DatabaseError) in
+                let rows = PostgresRows(
+                    clock,
+                    cached: { (revision) throws(DatabaseError) in
+                        try cache.catalogue(ofSnapshot: revision, on: connection, until: limit.deadline)
+                    },
+                    { (statements) throws(DatabaseError) in try transaction.run(statements) })
+                return try rows.run(body).0
+            }
         }
     }
 

@@ -174,7 +174,7 @@ public final class SQLiteStore: Store {
         }
         return switch length {
         case .short: try await self.read(read)
-        case .long: try await readAtLength(read)
+        case .long, .page: try await readAtLength(read)
         }
     }
 

@@ -14,46 +14,26 @@ extension Endpoints {
         try await account(call, .accountActivity) { stay in
             let query = AuthorizationParameters((try? call.request.queryItems()) ?? [])
             let cursor = query["cursor"].flatMap { QueryParameters.number($0) }
-            let (found, next) = try await entries(of: stay.user, before: cursor, in: stay.language)
+            let overview = try await services.accounts.activity(
+                of: stay.user.id, before: cursor, limit: Self.entriesMax, steps: Self.readsMax
+            ) { ActivityEvent($0, nil) != nil }
             let page = ActivityPage(
-                header: stay.header, entries: found,
-                older: next.map { PagePath("/account/activity", ["cursor": "\($0)"]) }, hasNewer: cursor != nil)
+                header: stay.header, entries: overview.events.compactMap { entry($0, overview, stay.language) },
+                older: overview.next.map { PagePath("/account/activity", ["cursor": "\($0)"]) },
+                hasNewer: cursor != nil)
             return page.response(.ok, in: stay.language)
         }
     }
 
-    /// The lines before a cursor, and the cursor of the next page; nil on the last one. Many events are no line, so that a page
-    /// reads several times.
-    private func entries(
-        of user: User, before cursor: Int64?, in language: PageLanguage
-    ) async throws(ServiceError) -> (entries: [ActivityEntry], next: Int64?) {
-        let sessions = try await services.accounts.latestSessions(of: user.id, limit: 500)
-        let byID = Dictionary(sessions.map { ($0.id, $0) }) { first, _ in first }
-        let clients = try await services.administration.clients()
-        let names = Dictionary(clients.map { ($0.id, $0.name ?? $0.id) }) { first, _ in first }
-        var (entries, cursor) = ([ActivityEntry](), cursor)
-        for _ in 0..<Self.readsMax {
-            let events = try await services.accounts.history(of: user.id, before: cursor, limit: Self.entriesMax)
-            for recorded in events {
-                let event = recorded.event
-                let session = event.sessionID.flatMap { byID[$0] }
-                if let entry = entry(event, session, names, language) { entries.append(entry) }
-                cursor = recorded.id
-                if entries.count == Self.entriesMax { return (entries, cursor) }
-            }
-            if events.count < Self.entriesMax { return (entries, nil) }
-        }
-        return (entries, cursor)
-    }
-
     private func entry(
-        _ event: AuditEvent, _ session: Session?, _ clientNames: [String: String], _ language: PageLanguage
+        _ event: AuditEvent, _ overview: ActivityOverview, _ language: PageLanguage
     ) -> ActivityEntry? {
+        let session = event.sessionID.flatMap { overview.sessions[$0] }
         guard let what = ActivityEvent(event, session) else { return nil }
         return ActivityEntry(
             what, at: event.at.secondsSinceEpoch,
             device: event.deviceName.map { Device.shownName(of: $0) } ?? session?.device.shownName,
-            app: event.clientID.map { clientNames[$0] ?? $0 },
+            app: event.clientID.map { overview.clients[$0]?.name ?? $0 },
             place: event.actor == Origin.userActor ? event.remoteAddress.flatMap { placeName($0, in: language) } : nil)
     }
 }

@@ -10,6 +10,9 @@ extension Endpoints {
     /// The largest number of events that are looked at for the places of sessions.
     private static let eventsMax = 200
 
+    /// The events that a page looks at for the places of sessions; 0 if no place is known of any.
+    var placeEventsMax: Int { remoteLogins.place == nil ? 0 : Self.eventsMax }
+
     /// `GET /account?page=`: the sessions of the user, those that were used last on the first page.
     func showAccountDevices(_ call: Call) async throws -> Response {
         try await account(call, .account) { stay in
@@ -67,11 +70,10 @@ extension Endpoints {
     }
 
     private func devicesPage(_ stay: AccountPageRequest, _ message: DevicesPage.Message?) async throws -> Response {
-        let living = try await services.accounts.livingSessions(of: stay.user.id)
-        let addresses = try await addresses(of: stay.user.id)
+        let overview = try await services.accounts.devices(of: stay.user.id, lookMax: placeEventsMax)
         let current = stay.visit.session.id
         // The store sorts them: the last used first.
-        let others = living.filter { $0.session.id != current }
+        let others = overview.sessions.filter { $0.session.id != current }
         let tree = DeviceRow.families(of: DeviceRow.list([stay.visit.record] + others))
         let all = DeviceRow.sorted(tree)
         let count = (all.count + Self.devicesMax - 1) / Self.devicesMax
@@ -85,7 +87,7 @@ extension Endpoints {
         }
         func devices(under parent: Identifier<Session>?) -> [AccountDevice] {
             (families[parent] ?? []).map { row in
-                let place = addresses[row.id].flatMap { placeName($0, in: stay.language) }
+                let place = overview.addresses[row.id].flatMap { placeName($0, in: stay.language) }
                 var shown = device(row, stay, place: place, devices(under: row.id))
                 if parent == nil { shown.phone = row.record.session.phoneID.flatMap(name) }
                 return shown
@@ -118,20 +120,6 @@ extension Endpoints {
             signedInAt: startedAt.secondsSinceEpoch, lastSeenAt: latest(\.renewedAt).secondsSinceEpoch,
             idleEnd: idleEnd.secondsSinceEpoch, end: latest(lifetimes.finalEnd).secondsSinceEpoch,
             isThis: isThis, isMobile: session.device.isMobile, children: children)
-    }
-
-    /// The last address of each session in the newest events of the user; none if no place is known of any. Refreshes leave no
-    /// event, so that this is the address of the login for most.
-    func addresses(of userID: Identifier<User>) async throws(ServiceError) -> [Identifier<Session>: String] {
-        if remoteLogins.place == nil { return [:] }
-        let events = try await services.accounts.history(of: userID, limit: Self.eventsMax)
-        let pairs = events.compactMap { recorded -> (Identifier<Session>, String)? in
-            let event = recorded.event
-            guard event.actor == Origin.userActor, let id = event.sessionID, let address = event.remoteAddress
-            else { return nil }
-            return (id, address)
-        }
-        return Dictionary(pairs) { newest, _ in newest }
     }
 
     /// City and country of an address; nil if they are not known.

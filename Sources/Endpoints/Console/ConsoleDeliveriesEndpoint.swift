@@ -14,15 +14,7 @@ extension Endpoints {
     private func consoleDeliveriesPage(
         _ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) async throws -> ConsolePage {
-        ConsoleView(stay, self).deliveries(try await deliveries(), notice)
-    }
-
-    /// What waits, by receiver.
-    func deliveries() async throws -> ConsoleView.Deliveries {
-        ConsoleView.Deliveries(
-            webhooks: try await services.administration.webhookDeliveries(),
-            receivers: try await services.administration.logoutReceivers(),
-            streams: try await services.eventStreams.all())
+        ConsoleView(stay, self).deliveries(try await services.administration.deliveries(), notice)
     }
 
     /// `POST /console/deliveries`: sets the status of a stream, lets it carry a verification event, tests a webhook, or lets this

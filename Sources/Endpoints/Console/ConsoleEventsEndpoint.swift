@@ -12,12 +12,10 @@ extension Endpoints {
             let (filter, cursor) = try Self.eventFilter(call)
             let view = ConsoleView(stay, self)
             guard let resolved = try await resolved(filter) else {
-                return view.events([], names: [:], filter, next: nil, isFirst: true, isUserUnknown: true)
-                    .response(.notFound)
+                return view.events(nil, filter, isFirst: true).response(.notFound)
             }
             let found = try await findEvents(resolved, view, before: cursor, limit: ConsoleView.rowsMax)
-            let names = try await userNames(of: found.events)
-            return view.events(found.events, names: names, filter, next: found.next, isFirst: cursor == nil).response()
+            return view.events(found, filter, isFirst: cursor == nil).response()
         }
     }
 
@@ -31,11 +29,6 @@ extension Endpoints {
         return filter
     }
 
-    /// The names of the users of events, by one read.
-    func userNames(of events: [RecordedEvent]) async throws(ServiceError) -> ConsoleView.UserNames {
-        try await services.administration.usernames(of: Set(events.compactMap(\.event.userID)))
-    }
-
     /// Reads the filter and the cursor of the query.
     static func eventFilter(_ call: Call) throws -> (EventFilter, cursor: Int64?) {
         let query = try QueryParameters(call, known: EventFilter.names + ["cursor"])
@@ -46,11 +39,10 @@ extension Endpoints {
     /// Events by a step through those of the user of the filter, or through the trail, which begins at the last day.
     func findEvents(
         _ filter: EventFilter, _ view: ConsoleView, before cursor: Int64?, limit: Int
-    ) async throws(ServiceError) -> (events: [RecordedEvent], next: Int64?) {
+    ) async throws(ServiceError) -> Trail {
         let userID = filter.user.flatMap { Identifier<User>($0) }
         if filter.pairs.isEmpty {
-            let events = try await services.administration.events(before: cursor, limit: limit)
-            return (events, events.count < limit ? nil : events.last?.id)
+            return try await services.administration.trail(before: cursor, limit: limit)
         }
         var cursor = cursor
         if cursor == nil, let end = filter.end {

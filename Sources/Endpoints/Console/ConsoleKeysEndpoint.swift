@@ -25,8 +25,7 @@ extension Endpoints {
     private func consoleKeysPage(
         _ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) async throws -> ConsolePage {
-        await services.signer.lookForKeys()
-        let keys = try await services.administration.adminKeys()
-        return ConsoleView(stay, self).keys(services.administration.signingKeys(), keys, notice)
+        let keys = try await services.administration.keys()
+        return ConsoleView(stay, self).keys(keys.signing, keys.admin, notice)
     }
 }

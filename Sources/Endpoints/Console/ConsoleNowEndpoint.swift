@@ -8,20 +8,20 @@ extension Endpoints {
     /// `GET /console/now?live=1`: figures of this node, and the newest events of all.
     func showConsoleNow(_ call: Call) async throws -> Response {
         try await console(call) { stay in
-            let events = try await services.administration.events(before: nil, limit: ConsoleView.newestMax)
+            let overview = try await services.administration.now(limit: ConsoleView.newestMax)
             return ConsoleView(stay, self)
                 .now(
-                    metrics.history.last(60), running: metrics.history.running, events,
-                    names: try await userNames(of: events), try await attention(), isLive: stay.call.isOfLivePage
+                    metrics.history.last(60), running: metrics.history.running, overview.trail,
+                    attention(overview.deliveries), isLive: stay.call.isOfLivePage
                 ).response()
         }
     }
 
     /// What needs attention, as far as `GET /metrics` and `sojourn doctor` know it of a running server. It commits nothing itself,
     /// because an open page asks every few seconds.
-    private func attention() async throws -> ConsoleView.Attention {
-        return ConsoleView.Attention(
-            deliveries: try await deliveries(), canCommit: metrics.history.canCommit,
+    private func attention(_ deliveries: DeliveriesOverview) -> ConsoleView.Attention {
+        ConsoleView.Attention(
+            deliveries: deliveries, canCommit: metrics.history.canCommit,
             keyOverdueSince: context.signingKeys.overdueSince(at: context.clock.now),
             isClockInDoubt: context.clockGuard.map { $0.reading.earliest < $0.reading.now } ?? false)
     }

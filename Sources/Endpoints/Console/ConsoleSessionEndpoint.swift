@@ -13,27 +13,9 @@ extension Endpoints {
     private func consoleSessionPage(
         _ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) async throws -> ConsolePage {
-        let administration = services.administration
-        let record = try await administration.session(try stay.call.sessionID())
-        let check =
-            record.session.confirmation == nil
-            ? nil : try await administration.providerCheck(of: record.session.id)
-        let pin = try await administration.pin(of: record.session.id)
-        let events = try await administration.events(
-            after: 0, limit: ConsoleView.rowsMax, sessionID: record.session.id)
-        let view = ConsoleView(stay, self)
-        // Of an admin's end of all sessions the user's events name the actor.
-        let isRevoked = view.policy.ending(of: record, at: stay.now)?.reason == .revokedByAdmin
-        let history =
-            isRevoked
-            ? try await services.accounts.history(of: record.session.userID, limit: ConsoleView.rowsMax) : []
-        let logins = services.phoneLogins
-        let id = record.session.id
-        let family = ConsoleView.Family(
-            phone: try await administration.sessions([record.session.phoneID].compactMap(\.self)).first,
-            login: try await known { () async throws(ServiceError) in try await logins.login(id) },
-            children: try await administration.sessions(try await logins.children(of: id)))
-        var page = view.session(record, check, pin, family, events: events.reversed(), history: history)
+        let overview = try await services.administration.overview(
+            ofSession: try stay.call.sessionID(), limit: ConsoleView.rowsMax)
+        var page = ConsoleView(stay, self).session(overview)
         page.notice = notice ?? page.notice
         return page
     }

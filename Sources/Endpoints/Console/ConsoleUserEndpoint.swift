@@ -55,27 +55,10 @@ extension Endpoints {
     private func consoleUserPage(
         _ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?
     ) async throws -> ConsolePage {
-        let administration = services.administration
         guard let id = Identifier<User>(stay.call.parameter) else { throw ServiceError.notFound("user") }
-        let cursor = stay.query["cursor"].flatMap { SessionCursor($0) }
-        let user: User?
-        do throws(ServiceError) { user = try await administration.user(.id(id)) } catch {
-            guard case .notFound = error else { throw error }
-            user = nil
-        }
-        let sessions = try await administration.sessions(of: .id(id), after: cursor, limit: ConsoleView.rowsMax)
-        let events = try await services.accounts.history(of: id, limit: ConsoleView.rowsMax)
-        if user == nil, sessions.items.isEmpty, events.isEmpty { throw ServiceError.notFound("user") }
-        let facts = ConsoleView.UserOverview(
-            id: id, user: user, sources: try await sources(of: user), sessions: sessions, isFirstPage: cursor == nil,
-            addresses: user == nil ? [:] : try await addresses(of: id),
-            passkeys: user == nil ? [] : try await administration.passkeys(of: .id(id)),
-            identities: user == nil ? [] : try await administration.identities(of: .id(id)), events: events)
-        return ConsoleView(stay, self).user(facts, notice)
-    }
-
-    private func sources(of user: User?) async throws(ServiceError) -> UserSources? {
-        guard let user else { return nil }
-        return try await services.administration.sources(of: user)
+        let overview = try await services.administration.overview(
+            ofUser: id, after: stay.query["cursor"].flatMap { SessionCursor($0) }, limit: ConsoleView.rowsMax,
+            lookMax: placeEventsMax)
+        return ConsoleView(stay, self).user(overview, notice)
     }
 }

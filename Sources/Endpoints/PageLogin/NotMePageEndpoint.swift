@@ -66,7 +66,7 @@ extension Endpoints {
         _ visit: NotMeRequest, _ call: Call, endsAll: Bool = false, _ stale: StaleForm? = nil
     ) async throws(ServiceError) -> Response {
         let session = visit.record.session
-        let address = try await addresses(of: session.userID)[session.id]
+        let address = try await services.accounts.addresses(of: session.userID, lookMax: placeEventsMax)[session.id]
         var form = FormState(request: visit.name) { visit.flow.secret.formToken($0.text, visit.name) }
         form.isShownAgain = stale != nil
         let page = NotMePage(

@@ -40,6 +40,18 @@ final class CatalogueCache: Sendable {
         return loaded
     }
 
+    /// The catalogue of the given revision, inside a transaction with one snapshot. A later one may be known already, so that only
+    /// a newer one is kept.
+    func catalogue(
+        ofSnapshot revision: Rows, on connection: Connection, until deadline: ContinuousClock.Instant
+    ) throws(DatabaseError) -> Catalogue {
+        let present = try revision.first { row in row.integer() }
+        if let held = entry.withLock({ $0 }), held.revision == present { return held.catalogue }
+        let loaded = try Self.load(on: connection, until: deadline)
+        entry.withLock { known in if loaded.revision > known?.revision ?? .min { known = loaded } }
+        return loaded.catalogue
+    }
+
     /// Reads the whole catalogue, and repeats until no change comes in between.
     private static func load(
         on connection: Connection, until deadline: ContinuousClock.Instant

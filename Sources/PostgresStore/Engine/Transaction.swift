@@ -45,15 +45,19 @@ final class Transaction {
     /// The statements that are sent with the next round trip.
     private var waiting: [Statement]
     private let beginningCount: Int
+    private let isReadOnly: Bool
     private var isOpen = false
 
     private init(
-        _ connection: Connection, _ limit: Statement, _ locks: [Statement], until deadline: ContinuousClock.Instant
+        _ connection: Connection, _ limit: Statement, _ locks: [Statement], isReadOnly: Bool,
+        until deadline: ContinuousClock.Instant
     ) {
         self.connection = connection
         self.deadline = deadline
         self.limit = limit
-        waiting = [Statement("BEGIN"), limit] + locks
+        self.isReadOnly = isReadOnly
+        let beginning = isReadOnly ? Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") : Statement("BEGIN")
+        waiting = [beginning, limit] + locks
         beginningCount = waiting.count
     }
 
@@ -64,13 +68,24 @@ final class Transaction {
         on connection: Connection, _ locks: [Statement], timeLeft: Duration, until deadline: ContinuousClock.Instant,
         _ body: (Transaction) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
-        let transaction = Transaction(connection, timeLimit(timeLeft), locks, until: deadline)
+        try Transaction(connection, timeLimit(timeLeft), locks, isReadOnly: false, until: deadline).run(body)
+    }
+
+    /// Runs `body` on the rows of one snapshot, whatever the number of its round trips.
+    static func read<Value>(
+        on connection: Connection, timeLeft: Duration, until deadline: ContinuousClock.Instant,
+        _ body: (Transaction) throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
+        try Transaction(connection, timeLimit(timeLeft), [], isReadOnly: true, until: deadline).run(body)
+    }
+
+    private func run<Value>(_ body: (Transaction) throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
         do throws(DatabaseError) {
-            let value = try body(transaction)
-            try transaction.commit()
+            let value = try body(self)
+            try commit()
             return value
         } catch {
-            try transaction.rollBack(after: error)
+            try rollBack(after: error)
             throw error
         }
     }
@@ -120,7 +135,7 @@ final class Transaction {
         // No statement was sent or queued, so there is nothing to commit.
         guard isOpen || waiting.count > beginningCount else { return }
         // The limit is set again, because the last write may have waited until the deadline.
-        _ = try send([], then: [limit, Statement("COMMIT")], commits: true)
+        _ = try send([], then: [limit, Statement("COMMIT")], commits: !isReadOnly)
         isOpen = false
     }
 

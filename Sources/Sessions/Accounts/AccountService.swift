@@ -62,19 +62,16 @@ public final class AccountService: UseCase {
     /// The largest number of sessions that a list of a user's sessions has.
     public static let listedSessionsMax = 1000
     /// The largest number of sessions that the store examines for the list, as a bound on its work.
-    private static let listLookMax = 5000
+    static let listLookMax = 5000
 
     /// The user's active sessions, last refreshed first, at most `listedSessionsMax`. A browser that was not used for half an hour
     /// is none of them, unless its user stays logged in. For a user with more than `listLookMax`
     /// sessions the list is incomplete.
     public func livingSessions(of userID: Identifier<User>) async throws(ServiceError) -> [SessionRecord] {
         let now = context.clock.now
-        let found = try await inStore { () async throws(StoreError) in
+        return try await inStore { () async throws(StoreError) in
             try await store.latestSessions(of: userID, limit: Self.listedSessionsMax, lookMax: Self.listLookMax)
-        }
-        return found.filter {
-            context.policy.ending(of: $0, at: now) == nil && $0.session.browserEnd.map { now < $0 } ?? true
-        }
+        }.filter { policy.isListed($0, at: now) }
     }
 
     /// The sessions of the row of that one: of the same client in the same browser, or it alone. Most rows need no list.
@@ -146,22 +143,6 @@ public final class AccountService: UseCase {
             }.endedSessions
         }
         return ended
-    }
-
-    /// Up to `limit` events of the user before number `cursor`, the newest first; nil begins with the last one.
-    public func history(
-        of userID: Identifier<User>, before cursor: Int64? = nil, limit: Int
-    ) async throws(ServiceError) -> [RecordedEvent] {
-        try await inStore { () async throws(StoreError) in
-            try await store.events(ofUser: userID, before: cursor, limit: limit)
-        }
-    }
-
-    /// Up to `limit` sessions of the user, tombstones included, the newest first.
-    public func latestSessions(of userID: Identifier<User>, limit: Int) async throws(ServiceError) -> [Session] {
-        try await inStore { () async throws(StoreError) in
-            try await store.sessions(of: userID, after: nil, limit: limit).items.map(\.session)
-        }
     }
 
     /// Changes the password of a user with the old one, and ends all other sessions.

@@ -13,22 +13,81 @@ public struct WebhookDelivery: Sendable {
     public static let waitingMax = 1000
 }
 
-extension Administration {
+/// What waits for other programs, by receiver, read at one moment.
+public struct DeliveriesOverview: Sendable {
     /// The webhooks whose progress is recorded, by name.
-    public func webhookDeliveries() async throws(ServiceError) -> [WebhookDelivery] {
+    public let webhooks: [WebhookDelivery]
+    /// The receivers of logout tokens, by client.
+    public let receivers: [LogoutReceiver]
+    /// The streams of security events, by client.
+    public let streams: [EventStreamReport]
+
+    /// Whether some delivery has failed since the last successful one.
+    public var isFailing: Bool {
+        webhooks.contains { $0.failingSince != nil } || receivers.contains { $0.failingSince != nil }
+            || streams.contains { $0.failingSince != nil }
+    }
+}
+
+/// What the console's page Now shows of the database, read at one moment.
+public struct NowOverview: Sendable {
+    /// The newest events of the trail.
+    public let trail: Trail
+    /// What waits for other programs.
+    public let deliveries: DeliveriesOverview
+}
+
+extension Administration {
+    /// What waits for other programs.
+    public func deliveries() async throws(ServiceError) -> DeliveriesOverview {
         try await inStore { () async throws(StoreError) in
-            var deliveries: [WebhookDelivery] = []
-            for (name, progress) in try await store.deliveries().sorted(by: { $0.key < $1.key })
-            where DeliveryProgress.clientID(ofLogouts: name) == nil && DeliveryProgress.streamID(of: name) == nil {
-                let events = try await store.events(
-                    after: progress.cursor, limit: WebhookDelivery.waitingMax, userID: nil, sessionID: nil
-                ).filter { $0.event.at >= progress.since }
-                deliveries.append(
-                    WebhookDelivery(
-                        name: name, waiting: events.count, waitingSince: events.first?.event.at,
-                        failingSince: progress.failingSince))
+            try await store.read(.page) { (reader) throws(TransactionError) in try reader.deliveriesOverview() }
+        }
+    }
+
+    /// The newest events, and what waits for other programs.
+    public func now(limit: Int) async throws(ServiceError) -> NowOverview {
+        try await inStore { () async throws(StoreError) in
+            try await store.read(.page) { (reader) throws(TransactionError) in
+                let newest = reader.events(before: .max, limit: limit)
+                let deliveries = try reader.deliveriesOverview()
+                let events = try newest.value()
+                return NowOverview(
+                    trail: Trail(events: events, names: try reader.usernames(of: events), next: nil),
+                    deliveries: deliveries)
             }
-            return deliveries
+        }
+    }
+}
+
+extension StoreReader {
+    /// What waits for other programs, by two round trips however many receivers there are.
+    fileprivate func deliveriesOverview() throws(TransactionError) -> DeliveriesOverview {
+        let (catalogue, deliveries) = (catalogue(), deliveries())
+        let (clients, progress) = (try catalogue.value().clients.inOrder, try deliveries.value())
+        let (webhooks, receivers) = (webhookDeliveries(progress), logoutReceivers(of: clients, progress))
+        let streams = eventStreams(of: clients, progress)
+        return DeliveriesOverview(
+            webhooks: try webhooks.value(), receivers: try receivers.value(), streams: try streams.value())
+    }
+
+    /// The webhooks whose progress is recorded, by name.
+    private func webhookDeliveries(_ all: [String: DeliveryProgress]) -> Answer<[WebhookDelivery]> {
+        let asked = all.sorted { $0.key < $1.key }.filter { name, _ in
+            DeliveryProgress.clientID(ofLogouts: name) == nil && DeliveryProgress.streamID(of: name) == nil
+        }.map { name, progress in
+            (
+                name, progress,
+                events(after: progress.cursor, limit: WebhookDelivery.waitingMax, userID: nil, sessionID: nil)
+            )
+        }
+        return Answer { () throws(TransactionError) in
+            try asked.map { (name, progress, waiting) throws(TransactionError) in
+                let events = try waiting.value().filter { $0.event.at >= progress.since }
+                return WebhookDelivery(
+                    name: name, waiting: events.count, waitingSince: events.first?.event.at,
+                    failingSince: progress.failingSince)
+            }
         }
     }
 }

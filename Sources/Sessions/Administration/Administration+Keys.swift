@@ -29,6 +29,21 @@ extension Administration {
         try await inStore { () async throws(StoreError) in try await store.adminKeys() }
     }
 
+    /// The admin keys and the signing keys, newest first. Looks for changes of the signing keys by other nodes; if one cannot be read,
+    /// the known keys remain in use.
+    public func keys() async throws(ServiceError) -> (admin: [AdminKey], signing: [StoredSigningKey]) {
+        let keys = try await inStore { () async throws(StoreError) in
+            try await store.read(.short) { (reader) throws(TransactionError) in
+                // By the catalogue the store notices those changes.
+                let (catalogue, keys) = (reader.catalogue(), reader.adminKeys())
+                _ = try catalogue.value()
+                return try keys.value()
+            }
+        }
+        try? await context.signingKeys.follow()
+        return (keys, signingKeys())
+    }
+
     /// Creates an admin key. Returns it with its secret, which is never shown again.
     public func createAdminKey(
         name: String, scope: AdminKey.Scope = .owner, lifetime: Duration? = nil, by origin: Origin

@@ -19,23 +19,35 @@ extension Administration {
     /// The receivers of logout tokens, by client.
     public func logoutReceivers() async throws(ServiceError) -> [LogoutReceiver] {
         try await inStore { () async throws(StoreError) in
-            var receivers: [LogoutReceiver] = []
-            for client in try await store.clients() {
-                guard let uri = client.page.backchannelLogoutURI else { continue }
-                let progress = try await store.delivery(DeliveryProgress.name(ofLogoutsTo: client.id))
-                // Before the first look nothing waits: earlier ends are not sent.
-                var ends: [RecordedEvent] = []
-                if let progress {
-                    ends = try await store.sessionEnds(
-                        ofClient: client.id, after: progress.cursor, limit: LogoutReceiver.waitingMax
-                    ).filter { $0.event.at >= progress.since }
-                }
-                receivers.append(
-                    LogoutReceiver(
-                        clientID: client.id, uri: uri, waiting: ends.count, waitingSince: ends.first?.event.at,
-                        failingSince: progress?.failingSince))
+            try await store.read(.page) { (reader) throws(TransactionError) in
+                let (catalogue, deliveries) = (reader.catalogue(), reader.deliveries())
+                return try reader.logoutReceivers(of: try catalogue.value().clients.inOrder, try deliveries.value())
+                    .value()
             }
-            return receivers
+        }
+    }
+}
+
+extension StoreReader {
+    /// The receivers of logout tokens of clients, by the progress of all deliveries.
+    func logoutReceivers(of clients: [Client], _ all: [String: DeliveryProgress]) -> Answer<[LogoutReceiver]> {
+        let asked = clients.compactMap { client in
+            client.page.backchannelLogoutURI.map { uri in
+                let progress = all[DeliveryProgress.name(ofLogoutsTo: client.id)]
+                // Before the first look nothing waits: earlier ends are not sent.
+                let ends = progress.map {
+                    sessionEnds(ofClient: client.id, after: $0.cursor, limit: LogoutReceiver.waitingMax)
+                }
+                return (client.id, uri, progress, ends)
+            }
+        }
+        return Answer { () throws(TransactionError) in
+            try asked.map { (clientID, uri, progress, waiting) throws(TransactionError) in
+                let ends = try waiting?.value().filter { $0.event.at >= progress?.since ?? $0.event.at } ?? []
+                return LogoutReceiver(
+                    clientID: clientID, uri: uri, waiting: ends.count, waitingSince: ends.first?.event.at,
+                    failingSince: progress?.failingSince)
+            }
         }
     }
 }

@@ -4,10 +4,7 @@ extension Administration {
     public func user(called name: String) async throws(ServiceError) -> User? {
         guard Text.isValid(name, lengthMax: User.usernameLengthMax) else { return nil }
         return try await inStore { () async throws(StoreError) in
-            if let user = try await store.user(.username(name)) { return user }
-            guard name.contains("@") else { return nil }
-            let found = try await store.users(withAddress: name, limit: 2)
-            return found.count == 1 ? found[0] : nil
+            try await store.read(.short) { (reader) throws(TransactionError) in try reader.user(called: name) }
         }
     }
 
@@ -15,27 +12,6 @@ extension Administration {
     public func users(withPhoneNumber number: String, limit: Int) async throws(ServiceError) -> [User] {
         try await inStore { () async throws(StoreError) in
             try await store.users(withPhoneNumber: number, limit: limit)
-        }
-    }
-
-    /// The usernames of those of the users that exist, by one read.
-    public func usernames(
-        of ids: Set<Identifier<User>>
-    ) async throws(ServiceError) -> [Identifier<User>: String] {
-        if ids.isEmpty { return [:] }
-        return try await inStore { () async throws(StoreError) in
-            let users = try await store.read(.short) { (reader) throws(TransactionError) in
-                try reader.users(Array(ids), named: []).value()
-            }
-            return Dictionary(users.map { ($0.id, $0.username) }) { first, _ in first }
-        }
-    }
-
-    /// Those of the sessions that are known, by one read.
-    public func sessions(_ ids: [Identifier<Session>]) async throws(ServiceError) -> [Session] {
-        if ids.isEmpty { return [] }
-        return try await inStore { () async throws(StoreError) in
-            try await store.read(.short) { (reader) throws(TransactionError) in try reader.sessions(ids).value() }
         }
     }
 
@@ -48,6 +24,18 @@ extension Administration {
     public func adminKey(withID id: String) async throws(ServiceError) -> AdminKey? {
         let now = context.clock.now
         return try await adminKeys().first { $0.id == id && ($0.expiresAt.map { now < $0 } ?? true) }
+    }
+
+    /// A page of the trail: the newest events before number `cursor`, nil begins with the last one, and the names of their users.
+    public func trail(before cursor: Int64?, limit: Int) async throws(ServiceError) -> Trail {
+        try await inStore { () async throws(StoreError) in
+            try await store.read(.page) { (reader) throws(TransactionError) in
+                let events = try reader.events(before: cursor ?? .max, limit: limit).value()
+                return Trail(
+                    events: events, names: try reader.usernames(of: events),
+                    next: events.count < limit ? nil : events.last?.id)
+            }
+        }
     }
 
     /// The newest events before number `cursor`; nil begins with the last one.
@@ -83,11 +71,23 @@ extension Administration {
     /// - Parameters:
     ///   - userID: the user of all events, which are read by the index of users; nil: the events of every user.
     ///   - since: the time before which nothing is looked for, so that the search ends there.
-    /// - Returns: up to `limit` events that match, and the cursor from which the search goes on; nil: the trail ends.
+    /// - Returns: up to `limit` events that match, and where the search goes on.
     public func searchEvents(
         ofUser userID: Identifier<User>? = nil, before cursor: Int64?, since: Instant? = nil, limit: Int,
         reads: Int = Administration.readsMax,
         matching isMatch: (AuditEvent) -> Bool
+    ) async throws(ServiceError) -> Trail {
+        let (found, next) = try await search(ofUser: userID, cursor, since, limit, reads, isMatch)
+        return try await inStore { () async throws(StoreError) in
+            try await store.read(.short) { (reader) throws(TransactionError) in
+                Trail(events: found, names: try reader.usernames(of: found), next: next)
+            }
+        }
+    }
+
+    private func search(
+        ofUser userID: Identifier<User>?, _ cursor: Int64?, _ since: Instant?, _ limit: Int, _ reads: Int,
+        _ isMatch: (AuditEvent) -> Bool
     ) async throws(ServiceError) -> (events: [RecordedEvent], next: Int64?) {
         var (found, cursor, left) = ([RecordedEvent](), cursor, reads)
         while left > 0 {
@@ -106,5 +106,47 @@ extension Administration {
             left -= step
         }
         return (found, cursor)
+    }
+}
+
+/// The usernames of users, by id. A user that was deleted has none.
+public typealias Usernames = [Identifier<User>: String]
+
+extension Usernames {
+    init(of users: [User]) { self.init(users.map { ($0.id, $0.username) }) { first, _ in first } }
+}
+
+/// A page of the audit trail.
+public struct Trail: Sendable {
+    /// The events, the newest first.
+    public let events: [RecordedEvent]
+    /// The names of their users.
+    public let names: Usernames
+    /// The cursor from which the trail goes on; nil: it ends here.
+    public let next: Int64?
+}
+
+extension StoreReader {
+    /// The names of the users of events.
+    func usernames(of events: [RecordedEvent]) throws(TransactionError) -> Usernames {
+        let ids = Set(events.compactMap(\.event.userID))
+        return ids.isEmpty ? [:] : Usernames(of: try users(Array(ids), named: []).value())
+    }
+
+    /// The user with that id, with that username, or with that address as username or verified address; nil if there is none, or
+    /// several.
+    func user(meantBy text: String) throws(TransactionError) -> User? {
+        if let id = Identifier<User>(text), let user = try user(.id(id)).value() { return user }
+        return Text.isValid(text, lengthMax: User.usernameLengthMax) ? try user(called: text) : nil
+    }
+
+    /// The user with that username, or with that address as username or verified address; nil if there is none, or several.
+    func user(called name: String) throws(TransactionError) -> User? {
+        let named = user(.username(name))
+        let key = name.contains("@") ? Text.emailKey(name) : nil
+        let addressed = key.map { users(named: $0, orAddress: $0, limit: 2) }
+        if let user = try named.value() { return user }
+        let found = try addressed?.value() ?? []
+        return found.count == 1 ? found[0] : nil
     }
 }

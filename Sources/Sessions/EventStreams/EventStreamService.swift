@@ -56,20 +56,11 @@ public final class EventStreamService: UseCase {
     /// All streams, by client.
     public func all() async throws(ServiceError) -> [EventStreamReport] {
         try await inStore { () async throws(StoreError) in
-            var reports: [EventStreamReport] = []
-            for client in try await store.clients() {
-                guard let stream = client.eventStream else { continue }
-                let progress = try await store.delivery(DeliveryProgress.name(ofStream: stream.id))
-                let page = try await store.events(
-                    after: progress?.cursor ?? 0, limit: EventStreamReport.readMax, userID: nil, sessionID: nil)
-                let waiting = page.filter { stream.event($0) != nil }
-                reports.append(
-                    EventStreamReport(
-                        clientID: client.id, stream: stream, waiting: waiting.count,
-                        mayHaveMore: page.count == EventStreamReport.readMax, waitingSince: waiting.first?.event.at,
-                        failingSince: progress?.failingSince))
+            try await store.read(.page) { (reader) throws(TransactionError) in
+                let (catalogue, deliveries) = (reader.catalogue(), reader.deliveries())
+                return try reader.eventStreams(of: try catalogue.value().clients.inOrder, try deliveries.value())
+                    .value()
             }
-            return reports
         }
     }
 
@@ -296,6 +287,30 @@ public struct EventStreamReport: Sendable {
 
     /// The most events of the trail that a report reads for each stream.
     static let readMax = 1000
+}
+
+extension StoreReader {
+    /// The streams of clients, by the progress of all deliveries.
+    func eventStreams(of clients: [Client], _ all: [String: DeliveryProgress]) -> Answer<[EventStreamReport]> {
+        let asked = clients.compactMap { client in
+            client.eventStream.map { stream in
+                let progress = all[DeliveryProgress.name(ofStream: stream.id)]
+                let events = events(
+                    after: progress?.cursor ?? 0, limit: EventStreamReport.readMax, userID: nil, sessionID: nil)
+                return (client.id, stream, progress, events)
+            }
+        }
+        return Answer { () throws(TransactionError) in
+            try asked.map { (clientID, stream, progress, events) throws(TransactionError) in
+                let page = try events.value()
+                let waiting = page.filter { stream.event($0) != nil }
+                return EventStreamReport(
+                    clientID: clientID, stream: stream, waiting: waiting.count,
+                    mayHaveMore: page.count == EventStreamReport.readMax, waitingSince: waiting.first?.event.at,
+                    failingSince: progress?.failingSince)
+            }
+        }
+    }
 }
 
 /// Encrypts what receivers want to see in the field `Authorization` of pushed events.

@@ -39,7 +39,9 @@ extension PageLoginService {
     /// session, to five minutes.
     public func accountVisit(_ handle: BrowserHandle) async throws(ServiceError) -> AccountPageSession? {
         let (now, policy) = (context.clock.now, policy)
-        var found = try await inStore { () async throws(StoreError) in try await store.wholeSession(handle.id) }
+        var found = try await inStore { () async throws(StoreError) in
+            try await store.read(.short) { (reader) throws(TransactionError) in try reader.wholeSession(handle.id) }
+        }
         guard let record = found, policy.opensAccountPages(record, handle, at: now) else { return nil }
         if now - record.session.renewedAt >= Self.useInterval {
             found = try await inStore { () async throws(StoreError) in

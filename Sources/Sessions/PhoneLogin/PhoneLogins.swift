@@ -158,16 +158,7 @@ extension Store {
 
     /// The sessions that depend on that of a phone, in the order of their ids.
     public func children(of phoneID: Identifier<Session>) async throws(StoreError) -> [Identifier<Session>] {
-        try await read(.short) { (reader) throws(TransactionError) in
-            var ids: Set<Identifier<Session>> = []
-            for login in try reader.phoneLogins(ofPhone: phoneID).value() where login.isLoggedIn {
-                ids.formUnion(try reader.sessionIDs(of: login))
-            }
-            if ids.isEmpty { return [] }
-            let found = try reader.sessions(Array(ids)).value()
-            return found.filter { $0.ending == nil && $0.phoneID == phoneID }.map(\.id)
-                .sorted { $0.words < $1.words }
-        }
+        try await read(.short) { (reader) throws(TransactionError) in try reader.children(of: phoneID).map(\.id) }
     }
 
     /// Up to `limit` logins that time may have changed by `now`.
@@ -245,10 +236,21 @@ extension Store {
 
 extension PhoneLogin {
     /// The claim of the phone with the session on which the login depends; nil: it depends on none.
-    fileprivate var claimOfSession: Claim? { state.isFinal || kind == .enrolment ? nil : claim }
+    var claimOfSession: Claim? { state.isFinal || kind == .enrolment ? nil : claim }
 }
 
 extension StoreReader {
+    /// The living sessions that depend on that of a phone, in the order of their ids.
+    func children(of phoneID: Identifier<Session>) throws(TransactionError) -> [Session] {
+        var ids: Set<Identifier<Session>> = []
+        for login in try phoneLogins(ofPhone: phoneID).value() where login.isLoggedIn {
+            ids.formUnion(try sessionIDs(of: login))
+        }
+        if ids.isEmpty { return [] }
+        return try sessions(Array(ids)).value().filter { $0.ending == nil && $0.phoneID == phoneID }
+            .sorted { $0.id.words < $1.id.words }
+    }
+
     /// The record of a session with the phone on which it depends itself.
     fileprivate func record(
         of session: Session?, _ user: User?, _ catalogue: Catalogue

@@ -234,6 +234,24 @@ extension StoreReader {
     }
 }
 
+extension StoreReader {
+    /// The session with all on which it depends; nil: there is none.
+    func wholeSession(_ id: Identifier<Session>) throws(TransactionError) -> SessionRecord? {
+        let (catalogue, session) = (catalogue(), session(id))
+        guard let session = try session.value() else { return nil }
+        return try wholeRecord(of: session, try catalogue.value())
+    }
+
+    /// The record of a session with all on which it depends. The phone of an ended one does not matter.
+    func wholeRecord(of session: Session, _ catalogue: Catalogue) throws(TransactionError) -> SessionRecord {
+        let user = user(.id(session.userID))
+        let phone = session.ending == nil ? try phoneState(of: session, catalogue) : nil
+        var record = catalogue.record(of: session, try user.value())
+        record.phone = phone
+        return record
+    }
+}
+
 extension Store {
     /// A session with what it depends on, its phone included; nil if there is none. Only sessions that depend on a phone take
     /// more than `session(_:)` does.

@@ -39,7 +39,7 @@ public struct SessionRecord: Hashable, Sendable {
 /// A call that could not be decided within the store's deadline (10 s) throws `unavailable` and is not decided later.
 public protocol Store: RevocationSource {
     /// Runs `body` on the rows of one moment, which include every acknowledged change. In PostgreSQL each round trip of a body
-    /// sees the moment at which it arrives.
+    /// sees the moment at which it arrives, unless the length is `page`.
     func read<Outcome: Sendable>(
         _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws(TransactionError) -> Outcome
     ) async throws(StoreError) -> Outcome

@@ -44,4 +44,6 @@ public enum ReadLength: Sendable {
     case short
     /// A read of possibly many rows. Short reads do not wait for it.
     case long
+    /// A long read of which every request sees the same moment, in PostgreSQL too: what one page shows.
+    case page
 }

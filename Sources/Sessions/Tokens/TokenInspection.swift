@@ -39,19 +39,6 @@ extension AccessTokenVerifier {
         return try await inspectJWT(text)
     }
 
-    /// How a refresh with the refresh token number `serial` of a session would be decided now, by its own client and its own
-    /// key.
-    public func decision(on record: SessionRecord, serial: UInt64) -> RefreshDecision {
-        let time = context.time
-        var session = record.session
-        let attempt = RefreshAttempt(
-            serial: serial, clientID: session.clientID, provenKeyThumbprint: session.keyThumbprint,
-            deviceReport: session.device.report)
-        return policy.renew(
-            attempt, &session, user: record.user, client: record.client, settings: record.settings, now: time.now,
-            earliest: time.earliest)
-    }
-
     private func record(_ id: Identifier<Session>) async throws(ServiceError) -> SessionRecord? {
         try await inStore { () async throws(StoreError) in try await store.session(id) }
     }
@@ -60,7 +47,8 @@ extension AccessTokenVerifier {
         guard let token = context.refreshTokens.decode(text) else { return .unknown(kind: "refresh token") }
         let record = try await record(token.sessionID)
         return .refreshToken(
-            serial: token.serial, record, record.map { decision(on: $0, serial: token.serial) })
+            serial: token.serial, record,
+            record.map { context.policy.decision(on: $0, serial: token.serial, at: context.time) })
     }
 
     private func inspectCodeOrSecret(_ text: String) async throws(ServiceError) -> InspectedToken {
@@ -102,5 +90,18 @@ extension AccessTokenVerifier {
         let id = Identifier<Session>(sessionID)
         let record: SessionRecord? = if let id { try await record(id) } else { nil }
         return .accessToken(clientID: claims.clientID, issuedAt: issuedAt, expiresAt: expiresAt, record)
+    }
+}
+
+extension RefreshPolicy {
+    /// How a refresh with the refresh token number `serial` of a session would be decided, by its own client and its own key.
+    func decision(on record: SessionRecord, serial: UInt64, at time: ClockGuard.Reading) -> RefreshDecision {
+        var session = record.session
+        let attempt = RefreshAttempt(
+            serial: serial, clientID: session.clientID, provenKeyThumbprint: session.keyThumbprint,
+            deviceReport: session.device.report)
+        return renew(
+            attempt, &session, user: record.user, client: record.client, settings: record.settings, now: time.now,
+            earliest: time.earliest)
     }
 }

@@ -138,6 +138,14 @@ import Testing
                 #expect(arrival == (isNew ? .new : .known))
             }
         }
+        _ = try await store.read(.page) { (reader) throws(TransactionError) in try reader.catalogue().value() }
+        try await expect(2, "what a page shows, with the end of its transaction") {
+            _ = try await store.read(.page) { (reader) throws(TransactionError) in
+                let (user, catalogue) = (reader.user(.id(session.userID)), reader.catalogue())
+                let sessions = reader.sessions(of: session.userID, after: nil, limit: 9)
+                return (try user.value()?.id, try sessions.value().count, try catalogue.value().clients.count)
+            }
+        }
         await store.close()
     }
 

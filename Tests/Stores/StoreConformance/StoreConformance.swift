@@ -26,7 +26,7 @@ public struct StoreRule: Sendable, CustomTestStringConvertible {
 /// Every rule.
 public let storeRules: [StoreRule] =
     sessionRules + openingRules + pagingRules + userSessionRules + sweepRules + userRules + userChangeRules
-    + sessionMemberRules + clientRules + settingsRules
+    + pageReadRules + sessionMemberRules + clientRules + settingsRules
     + keyRules + eventRules + revocationRules + contentionRules + exportRules + importRules + importFeedRules
     + importKeepingRules + importRunningRules
     + foreignTokenRules + identityRules + identityLoginRules + verifiedEmailRules + userSourcesRules + oneTimeTokenRules

@@ -178,7 +178,7 @@ struct EndpointsFixture: Sendable {
             passkeys: context.passkeys)
         other.endpoints = Endpoints(
             context: other.context, metrics: MetricsRegistry(), logger: endpoints.logger,
-            identityVerifier: endpoints.identityVerifier, isStopping: { false })
+            identityVerifier: endpoints.identityVerifier, remoteLogins: endpoints.remoteLogins, isStopping: { false })
         return other
     }
 

@@ -5,7 +5,7 @@ internal import Sessions
 extension ConsoleView {
     /// What an admin should know without looking for it.
     struct Attention: Sendable {
-        let deliveries: Deliveries
+        let deliveries: DeliveriesOverview
         /// Whether the database takes changes.
         let canCommit: Bool
         /// Since when a new signing key is overdue.
@@ -93,7 +93,7 @@ extension ConsoleView {
         ]
     }
 
-    private func backlogs(_ deliveries: Deliveries) -> [ConsoleText] {
+    private func backlogs(_ deliveries: DeliveriesOverview) -> [ConsoleText] {
         var sentences: [ConsoleText] = []
         for webhook in deliveries.webhooks {
             sentences += backlog(

@@ -5,24 +5,12 @@ internal import Pages
 internal import Sessions
 
 extension ConsoleView {
-    /// What the page of the deliveries shows.
-    struct Deliveries: Sendable {
-        let webhooks: [WebhookDelivery]
-        let receivers: [LogoutReceiver]
-        let streams: [EventStreamReport]
-
-        var isFailing: Bool {
-            webhooks.contains { $0.failingSince != nil } || receivers.contains { $0.failingSince != nil }
-                || streams.contains { $0.failingSince != nil }
-        }
-    }
-
     /// The call that lets everything be tried again.
     static let retry = ConsoleCall(method: .post, path: "/deliveries/retry")
 
     /// The webhooks, the receivers of logout tokens, and the streams of security events.
     func deliveries(
-        _ deliveries: Deliveries, _ notice: (look: ConsoleLook, text: ConsoleText)? = nil
+        _ deliveries: DeliveriesOverview, _ notice: (look: ConsoleLook, text: ConsoleText)? = nil
     ) -> ConsolePage {
         let (webhooks, receivers) = (deliveries.webhooks, deliveries.receivers)
         var blocks: [ConsoleBlock] = []

@@ -4,17 +4,15 @@ internal import Pages
 internal import Sessions
 
 extension ConsoleView {
-    /// The audit trail.
-    func events(
-        _ events: [RecordedEvent], names: UserNames, _ filter: EventFilter, next: Int64?, isFirst: Bool,
-        isUserUnknown: Bool = false
-    ) -> ConsolePage {
+    /// The audit trail; nil: there is no such user.
+    func events(_ trail: Trail?, _ filter: EventFilter, isFirst: Bool) -> ConsolePage {
         let first = isFirst ? nil : EventFilter.path(.consoleEvents, of: filter, before: nil)
-        let more = next.map { EventFilter.path(.consoleEvents, of: filter, before: $0) }
+        let more = trail?.next.map { EventFilter.path(.consoleEvents, of: filter, before: $0) }
         var blocks: [ConsoleBlock] = [
-            .form(Self.form(of: filter)), self.events(events, names: names, empty: "No event here matches."),
+            .form(Self.form(of: filter)),
+            events(trail?.events ?? [], names: trail?.names ?? [:], empty: "No event here matches."),
         ]
-        if let more, events.count < Self.rowsMax {
+        if let more, trail?.events.count ?? 0 < Self.rowsMax {
             blocks.append(
                 .text(
                     "Older events were not looked at yet, so that no search takes long. \(link: more, "Look further")"))
@@ -31,7 +29,7 @@ extension ConsoleView {
         blocks.append(.text("Save as a file: \(link: table, "CSV"), \(link: lines, "JSON lines"): \(sentence: limit)"))
         return page(
             .events, "Events", lead: "What has happened, the newest first.",
-            notice: isUserUnknown ? (.bad, "No user has the name or id \(name: filter.user ?? "").") : nil, blocks)
+            notice: trail == nil ? (.bad, "No user has the name or id \(name: filter.user ?? "").") : nil, blocks)
     }
 
     private static func form(of filter: EventFilter) -> ConsoleForm {
@@ -58,11 +56,8 @@ extension ConsoleView {
             ])
     }
 
-    /// The usernames of users, by id.
-    typealias UserNames = [Identifier<User>: String]
-
     /// A table of events, a line each. A user without a name in `names` was deleted.
-    func events(_ events: [RecordedEvent], names: UserNames, empty: String = "Nothing.") -> ConsoleBlock {
+    func events(_ events: [RecordedEvent], names: Usernames, empty: String = "Nothing.") -> ConsoleBlock {
         let rows = events.map { recorded -> [ConsoleText] in
             let event = recorded.event
             let user: ConsoleText =

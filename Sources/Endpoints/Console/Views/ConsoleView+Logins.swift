@@ -14,20 +14,6 @@ extension ConsoleView {
         var isFirstPage = true
     }
 
-    /// What the page of a login shows.
-    struct PhoneLoginOverview: Sendable {
-        let login: PhoneLogin
-        let client: Client?
-        /// The session that came of it; nil: none did, or it is forgotten.
-        let session: SessionRecord?
-        /// The session of the phone.
-        let phone: SessionRecord?
-        /// The names of the users of the login and of its events.
-        let names: UserNames
-        /// The events of the login and of its session, the newest first.
-        let events: [RecordedEvent]
-    }
-
     static func path(ofLogin id: some CustomStringConvertible) -> PagePath {
         PagePath.consoleLogins.appending("\(id)")
     }

@@ -10,8 +10,8 @@ extension ConsoleView {
 
     /// The figures of the last hour, and the newest events.
     func now(
-        _ minutes: [OutcomeHistory.Minute], running: OutcomeHistory.Minute, _ newest: [RecordedEvent],
-        names: UserNames, _ attention: Attention, isLive: Bool
+        _ minutes: [OutcomeHistory.Minute], running: OutcomeHistory.Minute, _ newest: Trail,
+        _ attention: Attention, isLive: Bool
     ) -> ConsolePage {
         let all = minutes + [running]
         let path = PagePath.consoleNow
@@ -38,7 +38,7 @@ extension ConsoleView {
                 .section(
                     "The last \(Self.newestMax) events",
                     [
-                        events(newest, names: names),
+                        events(newest.events, names: newest.names),
                         .text("\(link: .consoleEvents, "All events")"),
                     ]),
             ])

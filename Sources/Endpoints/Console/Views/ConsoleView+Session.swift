@@ -4,16 +4,14 @@ internal import Sessions
 
 extension ConsoleView {
     /// The page of a session.
-    func session(
-        _ record: SessionRecord, _ check: ProviderCheck?, _ pin: PIN?, _ family: Family, events: [RecordedEvent],
-        history: [RecordedEvent]
-    ) -> ConsolePage {
+    func session(_ facts: SessionOverview) -> ConsolePage {
+        let record = facts.record
         let session = record.session
         let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: record.user)
         let ending = policy.ending(of: record, at: now)
         let path = Self.path(ofSession: session.id)
-        var blocks: [ConsoleBlock] = [.explanation(explanation(record, ending, lifetimes, history))]
-        let pin = ending == nil ? pin : nil
+        var blocks: [ConsoleBlock] = [.explanation(explanation(record, ending, lifetimes, facts.history))]
+        let pin = ending == nil ? facts.pin : nil
         if ending == nil {
             blocks.append(.acts([end(record, path), pin.flatMap { _ in removePIN(record, path) }].compactMap(\.self)))
         }
@@ -32,12 +30,13 @@ extension ConsoleView {
                         maximumSource(record, lifetimes, isOver: ending != nil),
                     ]),
                 ]))
-        blocks.append(rotation(record, ending))
-        blocks.append(.section("Session", [.facts(facts(record, check) + facts(pin) + relatives(family))]))
+        blocks.append(rotation(facts, ending))
+        blocks.append(
+            .section("Session", [.facts(self.facts(record, facts.check) + self.facts(pin) + relatives(facts))]))
         blocks.append(
             .section(
                 "Events",
-                [self.events(events, names: names(record), empty: "The audit trail has nothing about it any more.")]))
+                [events(facts.events, names: names(record), empty: "The audit trail has nothing about it any more.")]))
         return page(
             .users, device(session.device),
             heading: """
@@ -46,7 +45,7 @@ extension ConsoleView {
             blocks)
     }
 
-    private func names(_ record: SessionRecord) -> UserNames {
+    private func names(_ record: SessionRecord) -> Usernames {
         record.user.map { [$0.id: $0.username] } ?? [:]
     }
 
@@ -133,17 +132,7 @@ extension ConsoleView {
         return [("PIN", "set \(time(pin.changedAt)), \(pin.isLocked ? "locked" : "\(left) left")")]
     }
 
-    /// The login and the sessions with which a session belongs together.
-    struct Family: Sendable {
-        /// The session of the phone on which it depends.
-        let phone: Session?
-        /// The login with a phone from which it came.
-        let login: PhoneLogin?
-        /// The living sessions that depend on it.
-        let children: [Session]
-    }
-
-    private func relatives(_ family: Family) -> [(name: String, value: ConsoleText)] {
+    private func relatives(_ family: SessionOverview) -> [(name: String, value: ConsoleText)] {
         [
             (
                 "Let in by a phone",
@@ -193,8 +182,8 @@ extension ConsoleView {
 
     // MARK: Rotation
 
-    private func rotation(_ record: SessionRecord, _ ending: Session.Ending?) -> ConsoleBlock {
-        let session = record.session
+    private func rotation(_ facts: SessionOverview, _ ending: Session.Ending?) -> ConsoleBlock {
+        let (record, session) = (facts.record, facts.record.session)
         let interval = record.settings.sessions.rotationInterval
         let due = session.childAnsweredAt + interval
         var blocks: [ConsoleBlock] = [
@@ -214,14 +203,14 @@ extension ConsoleView {
             sentences.append("It has arrived: the app has used it \(time(confirmed)).")
         }
         if ending != nil {
-            sentences.append("If the app refreshes with any of them: \(next(record, session.child))")
+            sentences.append("If the app refreshes with any of them: \(next(facts, session.child))")
         } else if record.client?.staysLoggedIn != false {
-            sentences.append("If the app refreshes with the newest one: \(next(record, session.child))")
+            sentences.append("If the app refreshes with the newest one: \(next(facts, session.child))")
             if session.parent > 0 {
-                sentences.append("If it sends the one before: \(next(record, session.parent))")
+                sentences.append("If it sends the one before: \(next(facts, session.parent))")
             }
             if session.parent > 1 {
-                sentences.append("If somebody sends an older one: \(next(record, session.parent - 1))")
+                sentences.append("If somebody sends an older one: \(next(facts, session.parent - 1))")
             }
         } else {
             sentences.append("The client has no refresh tokens: its session ends with its one access token.")
@@ -234,8 +223,8 @@ extension ConsoleView {
         return .section("Refresh tokens", blocks)
     }
 
-    private func next(_ record: SessionRecord, _ serial: UInt64) -> ConsoleText {
-        answer(endpoints.services.accessTokens.decision(on: record, serial: serial), serial: serial, record)
+    private func next(_ facts: SessionOverview, _ serial: UInt64) -> ConsoleText {
+        facts.decisions[serial].map { answer($0, serial: serial, facts.record) } ?? ""
     }
 
     /// What a refresh answers, in a sentence.

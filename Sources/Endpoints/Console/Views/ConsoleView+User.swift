@@ -4,21 +4,6 @@ internal import Pages
 internal import Sessions
 
 extension ConsoleView {
-    /// What the page of a user shows.
-    struct UserOverview: Sendable {
-        let id: Identifier<User>
-        /// Nil: the user was deleted.
-        let user: User?
-        /// Where the names, the address and the password come from.
-        let sources: UserSources?
-        let sessions: Page<SessionRecord>
-        let isFirstPage: Bool
-        let addresses: [Identifier<Session>: String]
-        let passkeys: [Passkey]
-        let identities: [Identity]
-        let events: [RecordedEvent]
-    }
-
     /// The page of a user.
     func user(_ facts: UserOverview, _ notice: (look: ConsoleLook, text: ConsoleText)?) -> ConsolePage {
         let path = Self.path(ofUser: facts.id)
