@@ -130,11 +130,19 @@ let package = Package(
             name: "HTTPServer", dependencies: ["HTTP", "EventLoops", "Sockets", "TLS", "CLinux", "Locks"],
             swiftSettings: strictMemory),
         .target(name: "Geolocation", dependencies: ["CMaxMindDB", "Sockets"], swiftSettings: strictMemory),
-        // Row 4: the domain meets the wire and the disk
+        // Row 4: what admins can do
+        .target(name: "AdminActs", dependencies: ["HTTP", "JSON", "Sessions"], swiftSettings: strict),
+        // Row 5: the console, which is words and forms
+        .target(
+            name: "Console",
+            dependencies: ["AdminActs", "Calendar", "Cryptography", "HTTP", "JSON", "Pages", "Sessions"],
+            swiftSettings: strict),
+        // Row 6: the domain meets the wire and the disk
         .target(
             name: "Endpoints",
             dependencies: [
-                "COpenAPI", "HTTP", "JSON", "OAuth", "JOSE", "Pages", "QRCode", "Cryptography", "Locks", "Sessions",
+                "AdminActs", "Console", "COpenAPI", "HTTP", "JSON", "OAuth", "JOSE", "Pages", "QRCode", "Cryptography",
+                "Locks", "Sessions",
                 "Telemetry", "WebAuthn",
             ],
             swiftSettings: strict),
@@ -155,21 +163,21 @@ let package = Package(
             swiftSettings: strictMemory),
         .target(
             name: "Transfer", dependencies: ["JSON", "Cryptography", "Sessions", "WebAuthn"], swiftSettings: strict),
-        // Row 5: what is sent to other programs
+        // Row 7: what is sent to other programs
         .target(
             name: "Deliveries",
             dependencies: [
                 "Calendar", "JSON", "Cryptography", "Telemetry", "HTTP", "HTTPClient", "Sessions", "Geolocation",
                 "Endpoints", "Locks", "Sockets",
             ], swiftSettings: strict),
-        // Row 6: what an operator decides
+        // Row 8: what an operator decides
         .target(
             name: "Configuration",
             dependencies: [
                 "JSON", "Cryptography", "Telemetry", "HTTP", "HTTPClient", "Sockets", "Sessions", "Federation",
                 "Endpoints", "Deliveries",
             ], swiftSettings: strict),
-        // Row 7: wiring
+        // Row 9: wiring
         .target(
             name: "Server",
             dependencies: [
@@ -177,18 +185,19 @@ let package = Package(
                 "HTTPServer", "Sessions", "Federation", "Geolocation", "Endpoints", "SQLiteStore", "PostgresStore",
                 "Deliveries", "Configuration", "Locks",
             ], swiftSettings: strict),
-        // Row 8: diagnosis of what is wired
+        // Row 10: diagnosis of what is wired
         .target(
             name: "Doctor",
             dependencies: [
                 "Calendar", "JSON", "Configuration", "Endpoints", "Server", "Sessions", "SQLiteStore", "PostgresStore",
                 "StoreFoundation", "HTTP", "HTTPClient", "Sockets", "Geolocation", "QRCode", "TLS", "Telemetry",
             ], swiftSettings: strict),
-        // Row 9: programs
+        // Row 11: programs
         .executableTarget(
             name: "sojourn",
             dependencies: [
-                "CLinux", "Calendar", "JSON", "Transfer", "Configuration", "Deliveries", "Doctor", "Server",
+                "AdminActs", "CLinux", "Calendar", "JSON", "Transfer", "Configuration", "Deliveries", "Doctor",
+                "Server",
                 "Endpoints", "Sessions",
                 "SQLiteStore", "PostgresStore",
                 "StoreFoundation", "HTTP",
@@ -248,7 +257,8 @@ let package = Package(
         + tests(
             "EndpointsTests", "unit",
             [
-                "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore", "StoreConformance", "Sessions",
+                "AdminActs", "Console", "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore",
+                "StoreConformance", "Sessions",
                 "Pages", "OAuth", "JOSE", "JSON", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository",
                 "WebAuthn",
                 "WebAuthnFixture",
@@ -260,7 +270,8 @@ let package = Package(
         + tests(
             "ReferenceTests", "unit",
             [
-                "sojourn", "Server", "Configuration", "Deliveries", "Endpoints", "Federation", "HTTPServer",
+                "AdminActs", "Console", "sojourn", "Server", "Configuration", "Deliveries", "Endpoints", "Federation",
+                "HTTPServer",
                 "HTTPClient", "EventLoops", "Sessions", "JSON", "Telemetry", "Repository",
             ])
         + tests(
@@ -293,7 +304,8 @@ let package = Package(
         + tests(
             "ServerTests", "system",
             [
-                "sojourn", "Transfer", "Configuration", "Deliveries", "Doctor", "Server", "Endpoints", "Federation",
+                "AdminActs", "sojourn", "Transfer", "Configuration", "Deliveries", "Doctor", "Server", "Endpoints",
+                "Federation",
                 "Geolocation",
                 "HTTPClient", "HostileServer",
                 "SQLiteStore", "CSQLite", "Sessions", "OAuth", "JOSE", "JSON", "HTTP", "HTTPConformance", "HTTPServer",

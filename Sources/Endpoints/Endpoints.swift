@@ -9,11 +9,12 @@
 // Responses/TokenAnswer. RouteTable finds a route, Call is one request, Authentication identifies the caller, Members reads
 // bodies, ErrorMapping answers errors. One file for each endpoint or small family, in the folders OAuth, Apps and
 // Admin. PhoneLogin has MyPhoneLogins (the phone), DevicePhoneLogins (the device that waits), Enrolments (invitations) and
-// AppLogin. PageLogin has the login page: AuthorizeEndpoint, LoginPageEndpoint, LogoutPageEndpoint, with the HTML of `Pages`. Account
-// has the pages of a user's account: AccountPageRequest finds the user of the browser, the others are one page each. Console has the
-// pages of admins: ConsoleRequest finds the admin key of the browser, ConsoleView has all words.
-// EventStreams has the streams of security events to clients. A row stands in the file of its handler; Document makes the API
-// document from the rows: Operation is what a row says of its call, Refusal what follows from it.
+// AppLogin. PageLogin has the login page: AuthorizeEndpoint, LoginPageEndpoint, LogoutPageEndpoint, with the HTML of `Pages`.
+// Account has the pages of a user's account: AccountPageRequest finds the user of the browser, the others are one page each.
+// Console answers for the pages of admins: ConsoleRequest finds the admin key of the browser, ConsoleForms runs the acts of
+// forms; the target `Console` has their words. EventStreams has the streams of security events to clients. A row stands in the
+// file of its handler; Document makes the API document from the rows: Operation is what a row says of its call, Refusal what
+// follows from it.
 
 internal import Glibc
 public import HTTP

@@ -100,7 +100,7 @@ extension Endpoints {
             let stay = AccountPageRequest(visit: visit, transport: transport, call: call, flow: flow)
             do { return try await perform(act, form, stay) } catch {
                 log(error, .seeOther, call)
-                return redirect(stay, to: act.page(of: form), saying: AccountWord.again)
+                return redirect(stay, to: act.page(of: form), saying: AccountFlash(.again))
             }
         } catch {
             log(error, .seeOther, call)

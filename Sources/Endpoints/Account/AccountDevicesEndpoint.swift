@@ -16,13 +16,13 @@ extension Endpoints {
     /// `GET /account?page=`: the sessions of the user, those that were used last on the first page.
     func showAccountDevices(_ call: Call) async throws -> Response {
         try await account(call, .account) { stay in
-            let word = stay.word(on: .account)
+            let flash = stay.flash(on: .account)
             let message: DevicesPage.Message? =
-                switch word {
-                case AccountWord.gone: .nothingToEnd
-                case AccountWord.again: .pressAgain
-                case let count?: Int(count).map { .ended($0) }
-                case nil: nil
+                switch flash?.word {
+                case .gone: .nothingToEnd
+                case .again: .pressAgain
+                case .ended: .ended(flash?.count ?? 0)
+                default: nil
                 }
             return try await devicesPage(stay, message)
         }
@@ -44,12 +44,12 @@ extension Endpoints {
         case "one":
             guard let id = form[.session].flatMap({ Identifier<Session>($0) }),
                 try await endRow(of: id, userID, asking: current, stay.call)
-            else { return redirect(stay, to: .account, saying: AccountWord.gone) }
-            return id == current ? leaveAccount() : redirect(stay, to: .account, saying: "1")
+            else { return redirect(stay, to: .account, saying: AccountFlash(.gone)) }
+            return id == current ? leaveAccount() : redirect(stay, to: .account, saying: AccountFlash(.ended, 1))
         case "others":
             let ended = try await services.accounts.endSessions(
                 of: userID, onDevice: nil, except: current, from: origin)
-            return redirect(stay, to: .account, saying: ended > 0 ? "\(ended)" : AccountWord.gone)
+            return redirect(stay, to: .account, saying: ended > 0 ? AccountFlash(.ended, ended) : AccountFlash(.gone))
         case "all":
             _ = try await services.accounts.endSessions(of: userID, onDevice: nil, from: origin)
             return leaveAccount()
@@ -129,19 +129,6 @@ extension Endpoints {
 }
 
 extension Device {
-    /// The name of the device as its user knows it: its own, or else its platform.
-    var shownName: String? { name ?? platform.map(Self.shownName) }
-
-    /// The name of a device or of a platform, as its user or its maker writes it.
-    static func shownName(of label: String) -> String { platforms[label.lowercased()] ?? label }
-
-    /// The names of platforms as their makers write them.
-    private static let platforms = [
-        "ios": "iOS", "ipados": "iPadOS", "visionos": "visionOS", "watchos": "watchOS", "tvos": "tvOS",
-        "macos": "macOS",
-        "android": "Android", "windows": "Windows", "linux": "Linux", "chromeos": "ChromeOS",
-    ]
-
     /// Whether it is a phone or a tablet, as far as its name and its platform say.
     var isMobile: Bool {
         let known = [name, platform].compactMap { $0?.lowercased() }

@@ -37,17 +37,13 @@ struct AccountPageRequest: Sendable {
         call.flowSecrets(transport).contains { $0.isToken(form[.csrf], of: path.text, subject(path)) }
     }
 
-    /// The path of `page` with what the page shall say, and a token, so that no link makes the page say it.
-    func path(_ page: PagePath, saying word: String) -> String {
-        "\(page.text)\(page.text.contains("?") ? "&" : "?")done=\(word)&t=\(flow.formToken(page.text, word))"
+    /// The path of `page` with what the page shall say.
+    func path(_ page: PagePath, saying flash: AccountFlash) -> String {
+        flow.path(page, saying: flash)
     }
 
-    /// The word that `path(_:saying:)` put into the URL; nil without one.
-    func word(on page: PagePath) -> String? {
-        let query = call.query
-        guard let word = query["done"], flow.isToken(query["t"], of: page.text, word) else { return nil }
-        return word
-    }
+    /// What the URL says; nil: nothing.
+    func flash(on page: PagePath) -> AccountFlash? { flow.flash(in: call.query, on: page.text) }
 }
 
 extension FormParameters {
@@ -79,7 +75,7 @@ extension Endpoints {
             switch error {
             case ServiceError.invalidToken: return try await logInForAccount(goingTo: page, act, transport, call)
             case ServiceError.insufficientUserAuthentication:
-                return try logInForAccount(goingTo: stay.path(page, saying: AccountWord.again), as: stay.user)
+                return try logInForAccount(goingTo: stay.path(page, saying: AccountFlash(.again)), as: stay.user)
             default: throw error
             }
         }
@@ -94,7 +90,7 @@ extension Endpoints {
         let page = act.page(of: form)
         let pending = PendingForm(act, form, of: stay.user.id)
         let response = try? logInForAccount(goingTo: page.text, as: stay.user, pending)
-        return try response ?? logInForAccount(goingTo: stay.path(page, saying: AccountWord.again), as: stay.user)
+        return try response ?? logInForAccount(goingTo: stay.path(page, saying: AccountFlash(.again)), as: stay.user)
     }
 
     /// Leads from an ended session of a browser to the login page, and then to a page of the account. A form of that session
@@ -135,8 +131,8 @@ extension Endpoints {
     }
 
     /// Leads to a page of the account after an act (303), which then says what was done.
-    func redirect(_ stay: AccountPageRequest, to page: PagePath, saying word: String) -> Response {
-        Self.redirect(to: context.url(stay.path(page, saying: word)))
+    func redirect(_ stay: AccountPageRequest, to page: PagePath, saying flash: AccountFlash) -> Response {
+        Self.redirect(to: context.url(stay.path(page, saying: flash)))
     }
 
     /// Leads from a session that the user has just ended to the page that says so. That page deletes the cookie, by which it knows
@@ -153,18 +149,23 @@ extension Endpoints {
     }
 }
 
-/// The words in URLs for what a page shall say.
-enum AccountWord {
-    static let again = "again"
-    static let addNow = "add-now"
-    static let password = "password"
-    static let paused = "paused"
-    static let resumed = "resumed"
-    static let renamed = "renamed"
-    static let removed = "removed"
-    static let gone = "gone"
-    static let added = "added"
+/// What the pages of an account say after an act.
+enum AccountWord: String {
+    case again
+    case passkeyAddNow = "add-now"
+    case passwordSaved = "password"
+    case paused
+    case resumed
+    case passkeyRenamed = "renamed"
+    case passkeyRemoved = "removed"
+    case passkeyAdded = "added"
+    case gone
+    /// So many devices were signed out.
+    case ended
 }
+
+/// What a page of an account says once.
+typealias AccountFlash = Flash<AccountWord>
 
 /// The account page of a login, in place of an app.
 extension Endpoints {

@@ -11,17 +11,17 @@ extension Endpoints {
     func showAccountSecurity(_ call: Call) async throws -> Response {
         try await account(call, .accountSecurity) { stay in
             let message: SecurityPage.Message? =
-                switch stay.word(on: .accountSecurity) {
-                case AccountWord.again: .pressAgain
-                case AccountWord.addNow: .passkeyAddNow
-                case AccountWord.password: .passwordSaved
-                case AccountWord.paused: .paused
-                case AccountWord.resumed: .resumed
-                case AccountWord.renamed: .passkeyRenamed
-                case AccountWord.removed: .passkeyRemoved
-                case AccountWord.gone: .passkeyGone
-                case AccountWord.added: .passkeyAdded
-                default: nil
+                switch stay.flash(on: .accountSecurity)?.word {
+                case .again: .pressAgain
+                case .passkeyAddNow: .passkeyAddNow
+                case .passwordSaved: .passwordSaved
+                case .paused: .paused
+                case .resumed: .resumed
+                case .passkeyRenamed: .passkeyRenamed
+                case .passkeyRemoved: .passkeyRemoved
+                case .passkeyAdded: .passkeyAdded
+                case .gone: .passkeyGone
+                case .ended, nil: nil
                 }
             return try await securityPage(stay, message)
         }
@@ -51,7 +51,7 @@ extension Endpoints {
                 log(error, message.status, call)
                 return Self.page(try await securityPage(stay, message), after: error)
             }
-            return redirect(stay, to: .accountSecurity, saying: AccountWord.password)
+            return redirect(stay, to: .accountSecurity, saying: AccountFlash(.passwordSaved))
         }
     }
 
@@ -81,7 +81,7 @@ extension Endpoints {
             return try await securityPage(stay, .pauseNeedsPassword, form)
         }
         if endsSessions { return leaveAccount() }
-        return redirect(stay, to: .accountSecurity, saying: isPausing ? AccountWord.paused : AccountWord.resumed)
+        return redirect(stay, to: .accountSecurity, saying: AccountFlash(isPausing ? .paused : .resumed))
     }
 
     /// `POST /account/passkeys`: adds, names or removes a passkey, after an authentication within the last minutes.
@@ -111,17 +111,17 @@ extension Endpoints {
             }
         } catch {
             guard case .notFound = error else { throw error }
-            return redirect(stay, to: .accountSecurity, saying: AccountWord.gone)
+            return redirect(stay, to: .accountSecurity, saying: AccountFlash(.gone))
         }
         return redirect(
-            stay, to: .accountSecurity, saying: act == "remove" ? AccountWord.removed : AccountWord.renamed)
+            stay, to: .accountSecurity, saying: AccountFlash(act == "remove" ? .passkeyRemoved : .passkeyRenamed))
     }
 
     /// Adds the passkey that the browser has made. A form without one is that of a page without options.
     private func addAccountPasskey(_ stay: AccountPageRequest, _ credential: String?) async throws -> Response {
-        guard let credential else { return redirect(stay, to: .accountSecurity, saying: AccountWord.addNow) }
+        guard let credential else { return redirect(stay, to: .accountSecurity, saying: AccountFlash(.passkeyAddNow)) }
         guard let refusal = try await addPasskey(credential, to: stay.visit, stay.call) else {
-            return redirect(stay, to: .accountSecurity, saying: AccountWord.added)
+            return redirect(stay, to: .accountSecurity, saying: AccountFlash(.passkeyAdded))
         }
         let message: SecurityPage.Message =
             if case .conflict(code: "passkey_taken", _) = refusal { .passkeyTaken } else { .passkeyNotAdded }

@@ -1,3 +1,5 @@
+internal import AdminActs
+internal import Console
 internal import HTTP
 internal import JSON
 internal import OAuth
@@ -9,7 +11,7 @@ extension Endpoints {
     /// `GET /console/clients`: the clients.
     func showConsoleClients(_ call: Call) async throws -> Response {
         try await console(call) { stay in
-            ConsoleView(stay, self).clients(try await services.administration.clients()).response()
+            view(stay).clients(try await services.administration.clients()).response()
         }
     }
 
@@ -19,28 +21,23 @@ extension Endpoints {
     }
 
     private func consoleClientPage(
-        _ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?
+        _ stay: ConsoleRequest, _ notice: ConsoleNotice?
     ) async throws -> ConsolePage {
         let client = try await services.administration.client(stay.call.parameter)
-        let members = ClientForm.members(of: client)
-        return ConsoleView(stay, self).client(client, ClientForm(members), ClientForm.mark(members), notice: notice)
+        let members = Self.members(of: client)
+        return view(stay).client(
+            client, ClientForm(members), ClientForm.mark(members),
+            redirectURI: stay.query["redirect_uri"], notice: notice)
     }
 
     /// `POST /console/clients/{client_id}`: shows the call for a change, makes it, makes a new secret, or deletes the client.
     func changeConsoleClient(_ call: Call) async throws -> Response {
         let page = PagePath.consoleClients.appending(call.parameter)
+        if let act = (try? call.form())?["act"], ActPage.client.act(named: act) != nil {
+            return try await consoleForm(call, on: .client, of: page, needing: .owner, consoleClientPage)
+        }
         return try await consoleForm(call, of: page, needing: .owner) { stay, parameters in
             let client = try await services.administration.client(call.parameter)
-            let act = parameters["act"].flatMap(ClientAct.init(rawValue:))
-            if let act {
-                return try await make(
-                    SentAct(
-                        page: act == .delete ? .consoleClients : page,
-                        making: { values throws(ConsoleRefusal) in try act.call(on: client.id, values) },
-                        word: { _ in "deleted" }, show: consoleClientPage,
-                        own: { $0["client_secret"]?.string.map(ConsoleView.newSecret) }),
-                    parameters, for: stay)
-            }
             return try await edit(client, parameters, stay, page)
         }
     }
@@ -49,26 +46,25 @@ extension Endpoints {
     private func edit(
         _ client: Client, _ parameters: FormParameters, _ stay: ConsoleRequest, _ page: PagePath
     ) async throws -> Response {
-        let (form, view, members) = (ClientForm(parameters), ConsoleView(stay, self), ClientForm.members(of: client))
+        let (form, view, members) = (ClientForm(parameters.values), self.view(stay), Self.members(of: client))
         let (stored, mark) = (ClientForm(members), ClientForm.mark(members))
-        if let earlier = mark.earlier(in: parameters) {
+        if let earlier = mark.earlier(in: parameters.values) {
             let late = form.late(earlier, stored: stored)
             return view.client(client, late.form, mark, notes: late.notes, notice: FormMark.notice).response(.conflict)
         }
-        func refused(_ refusal: ConsoleRefusal) -> Response {
+        func refused(_ refusal: CallRefusal) -> Response {
             view.client(client, form, mark, notice: (.bad, "\(sentence: refusal.sentence)")).response(.unprocessable)
         }
         let changes: [String: JSONValue]
-        do throws(ConsoleRefusal) { changes = try form.changes(from: stored) } catch { return refused(error) }
-        let path = "/clients/\(PercentEncoding.encode(client.id))"
-        let made = ConsoleCall(method: .patch, path: path, body: changes)
-        if changes.isEmpty { return Self.redirect(to: stay.path(page, saying: "same")) }
-        if parameters["act"] == "preview" { return view.client(client, form, mark, preview: made).response() }
-        switch try await attempt(made, for: stay) {
+        do throws(CallRefusal) { changes = try form.changes(from: stored) } catch { return refused(error) }
+        let act = EditClient(ActSubject(client.id), changes)
+        if changes.isEmpty { return Self.redirect(to: stay.path(page, saying: ConsoleFlash(.unchanged))) }
+        if parameters["act"] == "preview" { return view.client(client, form, mark, preview: act).response() }
+        switch try await attempt(act.call, for: stay) {
         case .failure(let refusal): return refused(refusal)
         case .success(let answer):
             guard let secret = answer["client_secret"]?.string else {
-                return Self.redirect(to: stay.path(page, saying: "changed"))
+                return Self.redirect(to: stay.path(page, saying: ConsoleFlash(.changed)))
             }
             return try await consoleClientPage(stay, ConsoleView.newSecret(secret)).response()
         }
@@ -78,7 +74,7 @@ extension Endpoints {
     func showConsoleNewClient(_ call: Call) async throws -> Response {
         try await console(call, needing: .owner) { stay in
             let preset = ClientForm.presets.first { $0.name == stay.query["preset"] }
-            return ConsoleView(stay, self).newClient(preset, preset.map { .defaults(with: $0.values) }, id: "")
+            return view(stay).newClient(preset, preset.map { Self.newClient.with($0.values) }, id: "")
                 .response()
         }
     }
@@ -86,30 +82,38 @@ extension Endpoints {
     /// `POST /console/new-client`: makes a client.
     func createConsoleClient(_ call: Call) async throws -> Response {
         try await consoleForm(call, of: .consoleNewClient, needing: .owner) { stay, parameters in
-            let form = ClientForm(parameters)
+            let form = ClientForm(parameters.values)
             let id = parameters["client_id"] ?? ""
-            let view = ConsoleView(stay, self)
+            let view = self.view(stay)
             let preset = ClientForm.presets.first { $0.name == parameters["preset"] }
-            func refused(_ refusal: ConsoleRefusal) -> Response {
+            func refused(_ refusal: CallRefusal) -> Response {
                 view.newClient(preset, form, id: id, notice: (.bad, "\(sentence: refusal.sentence)")).response(
                     .unprocessable)
             }
-            var body: [String: JSONValue]
-            do throws(ConsoleRefusal) { body = try form.changes(from: .defaults(with: [:])) } catch {
+            let body: [String: JSONValue]
+            do throws(CallRefusal) { body = try form.changes(from: Self.newClient) } catch {
                 return refused(error)
             }
-            body["client_id"] = .string(id)
-            let made = ConsoleCall(method: .post, path: "/clients", body: body)
-            if parameters["act"] == "preview" { return view.newClient(preset, form, id: id, preview: made).response() }
-            switch try await attempt(made, for: stay) {
+            let act = CreateClient(ActSubject(id), body)
+            if parameters["act"] == "preview" { return view.newClient(preset, form, id: id, preview: act).response() }
+            switch try await attempt(act.call, for: stay) {
             case .failure(let refusal): return refused(refusal)
             case .success(let answer):
                 let path = PagePath.consoleClients.appending(id)
                 guard let secret = answer["client_secret"]?.string else {
-                    return Self.redirect(to: stay.path(path, saying: "created"))
+                    return Self.redirect(to: stay.path(path, saying: ConsoleFlash(.created)))
                 }
                 return view.secret(secret, of: id).response()
             }
         }
     }
+
+    /// The members of a client, as the admin API answers them.
+    static func members(of client: Client) -> [String: JSONValue] {
+        (try? StrictJSON.object(JSONAnswer.encodeOrEmpty(ClientAnswer(client)))) ?? [:]
+    }
+
+    /// The form of a client that has the defaults.
+    static let newClient = ClientForm(
+        members(of: Client(id: "new", createdAt: Instant(secondsSinceEpoch: 0), epoch: 0)))
 }

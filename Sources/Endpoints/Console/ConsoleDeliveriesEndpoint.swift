@@ -1,3 +1,4 @@
+internal import Console
 internal import HTTP
 internal import OAuth
 internal import Pages
@@ -12,27 +13,14 @@ extension Endpoints {
     }
 
     private func consoleDeliveriesPage(
-        _ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?
+        _ stay: ConsoleRequest, _ notice: ConsoleNotice?
     ) async throws -> ConsolePage {
-        ConsoleView(stay, self).deliveries(try await services.administration.deliveries(), notice)
+        view(stay).deliveries(try await services.administration.deliveries(), notice)
     }
 
     /// `POST /console/deliveries`: sets the status of a stream, lets it carry a verification event, tests a webhook, or lets this
     /// node try what has failed again, without waiting any longer.
     func changeConsoleDeliveries(_ call: Call) async throws -> Response {
-        try await consoleForm(call, of: .consoleDeliveries, needing: .support) { stay, form in
-            let act = form["act"].flatMap(ConsoleView.StreamAct.init(rawValue:))
-            let (isTest, isRetry) = (form["act"] == "webhook-test", form["act"] == "retry")
-            let (client, webhook) = (form["client"] ?? "", form["webhook"] ?? "")
-            let making: CallMaking = { values in
-                act?.call(on: client, because: values["reason"])
-                    ?? (isTest ? ConsoleView.testCall(webhook) : ConsoleView.retry)
-            }
-            return try await make(
-                SentAct(
-                    page: .consoleDeliveries, making: act != nil || isTest || isRetry ? making : nil,
-                    word: { _ in act?.word ?? "retried" }, show: consoleDeliveriesPage,
-                    own: { answer in isTest ? ConsoleView.result(of: answer) : nil }), form, for: stay)
-        }
+        try await consoleForm(call, on: .deliveries, of: .consoleDeliveries, needing: .support, consoleDeliveriesPage)
     }
 }

@@ -1,3 +1,4 @@
+internal import Console
 internal import HTTP
 internal import OAuth
 internal import Pages
@@ -26,9 +27,9 @@ extension Endpoints {
         let shown = Self.flowSecrets(call, transport).first {
             $0.isToken(form[.csrf], of: PagePath.consoleEnter.text, "")
         }
-        let destination = ConsoleEntry(page: form.value("to"), typed: TypedForm(form))
+        let destination = ConsoleEntry(page: form["to"], typed: TypedForm(form))
         guard shown != nil else { return entryPage(call, transport, destination, .pressAgain) }
-        if let token = form.value("token") {
+        if let token = form["token"] {
             guard let link = consoleSessions.take(token, at: now) else {
                 return entryPage(call, transport, destination, .linkExpired)
             }
@@ -37,7 +38,7 @@ extension Endpoints {
                 by: Origin(actor: "admin:local", remoteAddress: call.caller.remoteAddress, requestID: call.requestID))
             return letIn(key, ownsKey: true, destination, transport)
         }
-        guard let key = try await services.administration.adminKey(for: form.value("key") ?? "") else {
+        guard let key = try await services.administration.adminKey(for: form["key"] ?? "") else {
             log(RequestProblem.unknownAdminKey, .unprocessable, call)
             return entryPage(call, transport, destination, .unknownKey)
         }
@@ -70,7 +71,7 @@ extension Endpoints {
         let now = context.clock.now
         let scope = try members.word("scope", as: AdminKey.Scope.self) ?? .owner
         guard scope.includes(.read) else { throw members.refused("scope", "must be read, support or owner") }
-        let link = ConsoleSessions.Link(
+        let link = ConsoleEntry.Link(
             keyName: try members.text("name") ?? "console", scope: scope, expiresAt: now + ConsoleSessions.linkLifetime)
         let token = consoleSessions.makeLink(link, at: now, random: context.random)
         return try .json(
@@ -113,43 +114,6 @@ extension Endpoints {
     /// The secrets of the entry. A browser sends them with its form, and with a link from a terminal, but not from another site.
     private static func flowSecrets(_ call: Call, _ transport: PageTransport) -> [FlowSecret] {
         call.cookies(PageCookie.consoleFlow.name(transport)).compactMap { FlowSecret($0) }
-    }
-}
-
-/// What a browser that is not in the console wants.
-struct ConsoleEntry {
-    /// What went wrong.
-    enum Message {
-        case pressAgain, unknownKey, keyWithoutRead, linkExpired
-        /// The page keeps a form that was sent after the end of the stay.
-        case typedIsKept
-
-        var status: Status {
-            switch self {
-            case .pressAgain, .typedIsKept: .ok
-            case .unknownKey: .unprocessable
-            case .keyWithoutRead: .forbidden
-            case .linkExpired: .gone
-            }
-        }
-    }
-
-    /// The page to which the browser goes on.
-    let path: PagePath
-    /// The token of a link that can be used.
-    var token: String?
-    /// What the link lets in.
-    var link: ConsoleSessions.Link?
-    /// The form that the browser has sent too late.
-    var typed: TypedForm?
-
-    /// The way to `page`; to the first page, unless it is one of the console.
-    init(page: String?, token: String? = nil, link: ConsoleSessions.Link? = nil, typed: TypedForm? = nil) {
-        self.typed = typed
-        let path = page.flatMap { PagePath(checking: $0) }
-        self.path = path.flatMap { $0.text.hasPrefix("/console/") ? $0 : nil } ?? .console
-        self.token = token
-        self.link = link
     }
 }
 

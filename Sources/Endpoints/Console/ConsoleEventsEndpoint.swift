@@ -1,3 +1,5 @@
+internal import Calendar
+internal import Console
 internal import HTTP
 internal import OAuth
 internal import Pages
@@ -10,7 +12,7 @@ extension Endpoints {
     func showConsoleEvents(_ call: Call) async throws -> Response {
         try await console(call) { stay in
             let (filter, cursor) = try Self.eventFilter(call)
-            let view = ConsoleView(stay, self)
+            let view = self.view(stay)
             guard let resolved = try await resolved(filter) else {
                 return view.events(nil, filter, isFirst: true).response(.notFound)
             }
@@ -33,7 +35,14 @@ extension Endpoints {
     static func eventFilter(_ call: Call) throws -> (EventFilter, cursor: Int64?) {
         let query = try QueryParameters(call, known: EventFilter.names + ["cursor"])
         let cursor = try query.eventCursor()
-        return (try EventFilter(query), cursor == 0 ? nil : cursor)
+        let filter = try EventFilter { (name) throws(any Error) in try query.text(name) }
+        for (name, text) in [("from", filter.from), ("until", filter.until)] {
+            guard let text else { continue }
+            guard CivilDate.daysSinceEpoch(to: text) != nil else {
+                throw RequestProblem.invalid(name, "must be a day like 2026-01-31")
+            }
+        }
+        return (filter, cursor == 0 ? nil : cursor)
     }
 
     /// Events by a step through those of the user of the filter, or through the trail, which begins at the last day.

@@ -1,12 +1,10 @@
 internal import Calendar
+internal import Console
 internal import HTTP
 internal import Pages
 internal import Sessions
 
 extension Endpoints {
-    /// The largest number of events in one file.
-    static let exportMax = 10_000
-
     /// `GET /console/events.jsonl?…`: the newest events that match, one JSON object on each line, as the admin API answers them.
     func exportConsoleEvents(_ call: Call) async throws -> Response {
         try await exportedEvents(call, "events.jsonl", "application/jsonl") { events in
@@ -49,8 +47,8 @@ extension Endpoints {
         try await console(call) { stay in
             let (filter, cursor) = try Self.eventFilter(call)
             guard let filter = try await resolved(filter) else { throw ServiceError.notFound("user") }
-            let view = ConsoleView(stay, self)
-            let found = try await findEvents(filter, view, before: cursor, limit: Self.exportMax)
+            let view = self.view(stay)
+            let found = try await findEvents(filter, view, before: cursor, limit: ConsoleView.exportMax)
             var response = Response(.ok, type, try encode(found.events))
             response.fields.append("Content-Disposition", "attachment; filename=\"\(name)\"")
             response.fields.append("Cache-Control", "no-store")

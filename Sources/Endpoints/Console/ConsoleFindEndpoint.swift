@@ -1,3 +1,4 @@
+internal import Console
 internal import HTTP
 internal import OAuth
 internal import Pages
@@ -7,15 +8,15 @@ internal import Sessions
 extension Endpoints {
     /// `GET /console`: the search field.
     func showConsole(_ call: Call) async throws -> Response {
-        try await console(call) { stay in ConsoleView(stay, self).find().response() }
+        try await console(call) { stay in view(stay).find().response() }
     }
 
     /// `POST /console/find`: leads to the thing that is searched for, or says what a pasted token is. It is a form, because a
     /// token in a URL would stay in the history of the browser.
     func findInConsole(_ call: Call) async throws -> Response {
         try await consoleForm(call, of: .console, needing: .read) { stay, form in
-            let text = Self.trimmed(form.value("q") ?? "")
-            let view = ConsoleView(stay, self)
+            let text = Self.trimmed(form["q"] ?? "")
+            let view = self.view(stay)
             guard !text.isEmpty else { return Self.redirect(to: PagePath.console.text) }
             guard text.utf8.count <= 8192 else { return view.find(lookedFor: "").response(.notFound) }
             if let token = try await services.accessTokens.inspect(text) {
@@ -53,9 +54,10 @@ extension Endpoints {
         try await console(call) { stay in
             let query = try QueryParameters(call, known: ["q", "cursor"] + ConsoleRequest.ownParameters)
             let (text, cursor) = (try query.text("q"), try query.encodedCursor())
-            let users = try await services.administration.users(
+            var users = try await services.administration.users(
                 matching: text, after: cursor, limit: ConsoleView.rowsMax)
-            return ConsoleView(stay, self).users(users, matching: text ?? "", isFirst: cursor == nil).response()
+            users.nextCursor = users.nextCursor.map { QueryParameters.cursor(at: $0) }
+            return view(stay).users(users, matching: text ?? "", isFirst: cursor == nil).response()
         }
     }
 

@@ -1,3 +1,4 @@
+internal import Console
 internal import HTTP
 internal import JSON
 internal import OAuth
@@ -13,19 +14,13 @@ extension Endpoints {
 
     /// `POST /console/keys`: makes, deletes, rotates or withdraws a key.
     func changeConsoleKeys(_ call: Call) async throws -> Response {
-        try await consoleForm(call, of: .consoleKeys, needing: .owner) { stay, form in
-            let made = ConsoleView.keyCall(form["act"])
-            return try await make(
-                SentAct(
-                    page: .consoleKeys, making: made?.making, word: { _ in made?.word ?? "again" },
-                    show: consoleKeysPage, own: { $0["admin_key"]?.string.map(ConsoleView.newKey) }), form, for: stay)
-        }
+        try await consoleForm(call, on: .keys, of: .consoleKeys, needing: .owner, consoleKeysPage)
     }
 
     private func consoleKeysPage(
-        _ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?
+        _ stay: ConsoleRequest, _ notice: ConsoleNotice?
     ) async throws -> ConsolePage {
         let keys = try await services.administration.keys()
-        return ConsoleView(stay, self).keys(keys.signing, keys.admin, notice)
+        return view(stay).keys(keys.signing, keys.admin, notice)
     }
 }

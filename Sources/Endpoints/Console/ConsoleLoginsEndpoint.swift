@@ -1,3 +1,4 @@
+internal import Console
 internal import HTTP
 internal import OAuth
 internal import Pages
@@ -11,7 +12,7 @@ extension Endpoints {
             let query = try QueryParameters(call, known: ["user", "phase", "cursor"] + ConsoleRequest.ownParameters)
             let text = try query.text("user")
             let phase = try query.text("phase").flatMap { PhoneLogin.Phase(rawValue: $0) }
-            let (view, cursor) = (ConsoleView(stay, self), try query.sessionCursor())
+            let (view, cursor) = (view(stay), try query.sessionCursor())
             let found = try await services.administration.phoneLogins(
                 ofUser: text, in: phase, after: cursor, limit: ConsoleView.rowsMax)
             guard let found else {
@@ -29,26 +30,20 @@ extension Endpoints {
     }
 
     private func consoleLoginPage(
-        _ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?
+        _ stay: ConsoleRequest, _ notice: ConsoleNotice?
     ) async throws -> ConsolePage {
         let overview = try await services.administration.overview(
             ofPhoneLogin: try stay.call.loginID(), limit: ConsoleView.rowsMax)
-        var page = ConsoleView(stay, self).login(overview)
+        var page = view(stay).login(overview)
         page.notice = notice ?? page.notice
         return page
     }
 
     /// `POST /console/logins/{login_id}`: ends the login, and the session that came of it.
     func changeConsoleLogin(_ call: Call) async throws -> Response {
-        let page = PagePath.consoleLogins.appending(call.parameter)
-        return try await consoleForm(call, of: page, needing: .support) { stay, form in
-            let id = try call.loginID()
-            let end: CallMaking = { _ in ConsoleView.end(ofLogin: id) }
-            return try await make(
-                SentAct(
-                    page: page, making: form["act"] == "end" ? end : nil,
-                    word: { _ in "login-over" }, show: consoleLoginPage), form, for: stay)
-        }
+        let id = try call.loginID()
+        return try await consoleForm(
+            call, on: .login, of: ConsoleView.path(ofLogin: id), needing: .support, consoleLoginPage)
     }
 
     /// What `read` finds; nil instead of `notFound`.

@@ -1,3 +1,4 @@
+internal import Console
 internal import HTTP
 internal import Locks
 internal import OAuth
@@ -35,29 +36,28 @@ struct ConsoleRequest: Sendable {
     /// The hidden fields of forms.
     var form: FormState { FormState(flow, keyID: key.id) }
 
+    /// What the views have of the admin.
+    var admin: ConsoleAdmin {
+        ConsoleAdmin(
+            key: key, keyNames: keyNames, baseURL: baseURL, form: form, sent: sent?.values, flash: flash)
+    }
+
     /// Whether `form` is that of a page which this browser was shown, and goes to where this request went.
     func sent(_ form: FormParameters) -> Bool { flow.isToken(form[.csrf], of: call.request.target.path, key.id) }
 
     /// The parameters that `path(_:saying:)` adds.
-    static let ownParameters = ["done", "t"]
+    static let ownParameters = FlowSecret.flashParameters
 
-    /// The path of a page with what it shall say, and a token, so that no link makes the page say it.
-    func path(_ page: PagePath, saying word: String) -> String {
-        let base = String(page.text.prefix { $0 != "?" })
-        let query = "done=\(PercentEncoding.encode(word))&t=\(flow.formToken(base, word))"
-        return page.text + (page.text.contains("?") ? "&" : "?") + query
+    /// The path of a page with what it shall say.
+    func path(_ page: PagePath, saying flash: ConsoleFlash) -> String {
+        flow.path(page, saying: flash)
     }
 
     /// The parameters of the page.
     var query: AuthorizationParameters { AuthorizationParameters((try? call.request.queryItems()) ?? []) }
 
-    /// The word that `path(_:saying:)` put into the URL; nil without one.
-    var word: String? {
-        guard let word = query["done"], flow.isToken(query["t"], of: call.request.target.path, word) else {
-            return nil
-        }
-        return word
-    }
+    /// What the URL says.
+    var flash: ConsoleFlash? { flow.flash(in: query, on: call.request.target.path) }
 }
 
 extension FormState {
@@ -76,17 +76,46 @@ extension FormState {
     }
 }
 
-extension ConsolePage.Header {
-    /// The header for an admin key.
-    init(_ key: AdminKey) { self.init(keyName: key.name, scope: key.scope.rawValue) }
+extension FormParameters {
+    /// The values of a form of the console.
+    var values: FormValues { FormValues { self[$0] } }
 }
 
-extension FormParameters {
-    /// The value of a field of the console; nil if it is missing or empty.
-    func value(_ name: String) -> String? { self[name].flatMap { $0.isEmpty ? nil : $0 } }
+extension TypedForm {
+    /// What no page shows: what was looked for may be a token, and the entry takes a key.
+    private static let unkept = [PagePath.consoleFind, .consoleLeave, .consoleEnter].map(\.text)
+
+    /// The form that a request has; nil if it has none that is kept.
+    init?(_ call: Call) {
+        let path = call.request.target.path
+        guard call.request.method == .post, !Self.unkept.contains(path) else { return nil }
+        self.init(path: path, body: String(decoding: call.request.body, as: UTF8.self))
+    }
+
+    /// The form that the page of the entry has kept.
+    init?(_ form: FormParameters) {
+        guard let path = form[Self.pathField], let body = form[Self.bodyField] else { return nil }
+        self.init(path: path, body: body)
+    }
+
+    private init?(path: String, body: String) {
+        guard let pairs = try? FormDecoder.decode(Array(body.utf8)) else { return nil }
+        self.init(path: path, body: body, pairs: pairs.map { ($0.name, $0.value) })
+    }
 }
 
 extension Endpoints {
+    /// The views for an admin.
+    func view(_ stay: ConsoleRequest) -> ConsoleView {
+        ConsoleView(
+            stay.admin,
+            ConsoleSetting(
+                now: stay.now, policy: context.policy, issuer: context.url(""),
+                placeName: { [self] in placeName($0) },
+                providers: identityVerifier?.redirectProviders.map(\.name) ?? [],
+                failure: { [context] in context.deliveries.failure(of: $0) }, newClient: Self.newClient))
+    }
+
     /// Answers a request for a page of the console, or a form that belongs to one, for an admin whose key has `scope`. Without
     /// a living cookie the browser is asked for a key, and then goes on to the page.
     func console(
@@ -121,7 +150,7 @@ extension Endpoints {
     /// Says that the key may not do that.
     func refuse(_ scope: AdminKey.Scope, _ stay: ConsoleRequest) -> Response {
         log(RequestProblem.insufficientScope([scope], actor: stay.key.actor), .forbidden, stay.call)
-        return ConsoleView(stay, self).refusal(scope, TypedForm(stay.call)).response(.forbidden)
+        return view(stay).refusal(scope, TypedForm(stay.call)).response(.forbidden)
     }
 
     /// Answers a form of the console: nothing happens unless this browser was shown it.
@@ -132,7 +161,9 @@ extension Endpoints {
         try await console(call, needing: scope) { stay in
             let form = try call.form()
             guard stay.sent(form) else {
-                guard let typed = TypedForm(call) else { return Self.redirect(to: stay.path(page, saying: "again")) }
+                guard let typed = TypedForm(call) else {
+                    return Self.redirect(to: stay.path(page, saying: ConsoleFlash(.pressAgain)))
+                }
                 return ConsoleView.typed(typed, ConsolePage.Header(stay.key), stay.form, isBack: false)
                     .response(.conflict)
             }
@@ -176,14 +207,16 @@ extension Endpoints {
         guard caller.listener != .public,
             path == PagePath.console.text || path.hasPrefix(PagePath.console.text + "/")
         else { return problem.response }
-        return ConsoleView.errorPage(problem, requestID: id.text).response(problem.httpStatus)
+        return ConsoleView.errorPage(problem.httpStatus, detail: problem.detail, requestID: id.text).response(
+            problem.httpStatus)
     }
 
     /// The page of an error of the console. It has the form that was sent, to be sent once more.
     func consoleErrorPage(_ problem: Problem, to call: Call) -> Response {
         let form = formState(of: call)
         return ConsoleView.errorPage(
-            problem, requestID: call.requestID, typed: form == nil ? nil : TypedForm(call), form
+            problem.httpStatus, detail: problem.detail, requestID: call.requestID,
+            typed: form == nil ? nil : TypedForm(call), form
         ).response(problem.httpStatus)
     }
 

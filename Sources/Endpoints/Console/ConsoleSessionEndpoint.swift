@@ -1,3 +1,4 @@
+internal import Console
 internal import HTTP
 internal import OAuth
 internal import Pages
@@ -11,47 +12,20 @@ extension Endpoints {
     }
 
     private func consoleSessionPage(
-        _ stay: ConsoleRequest, _ notice: (look: ConsoleLook, text: ConsoleText)?
+        _ stay: ConsoleRequest, _ notice: ConsoleNotice?
     ) async throws -> ConsolePage {
         let overview = try await services.administration.overview(
             ofSession: try stay.call.sessionID(), limit: ConsoleView.rowsMax)
-        var page = ConsoleView(stay, self).session(overview)
+        var page = view(stay).session(overview)
         page.notice = notice ?? page.notice
         return page
     }
 
     /// `POST /console/sessions/{session_id}`: ends the session, or removes its PIN.
     func changeConsoleSession(_ call: Call) async throws -> Response {
-        let page = PagePath.consoleSessions.appending(call.parameter)
-        return try await consoleForm(call, of: page, needing: .support) { stay, form in
-            let id = try call.sessionID()
-            let act = form["act"].flatMap(SessionAct.init(rawValue:))
-            let making: CallMaking = { _ in (act ?? .end).call(on: id) }
-            return try await make(
-                SentAct(
-                    page: page, making: act == nil ? nil : making, word: { _ in act?.word ?? "again" },
-                    show: consoleSessionPage), form, for: stay)
-        }
-    }
-}
-
-/// What an admin may do with a session.
-enum SessionAct: String, Sendable {
-    case end
-    case removePIN = "remove-pin"
-
-    /// The word that the page says when it is done.
-    var word: String {
-        switch self {
-        case .end: "ended"
-        case .removePIN: "pin-removed"
-        }
-    }
-
-    func call(on id: Identifier<Session>) -> ConsoleCall {
-        switch self {
-        case .end: ConsoleCall(method: .delete, path: "/sessions/\(id)")
-        case .removePIN: ConsoleCall(method: .delete, path: "/sessions/\(id)/pin")
-        }
+        let id = try call.sessionID()
+        return try await consoleForm(
+            call, on: .session, of: ConsoleView.path(ofSession: id), needing: .support, consoleSessionPage
+        )
     }
 }

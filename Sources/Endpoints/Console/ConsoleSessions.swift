@@ -1,3 +1,4 @@
+internal import Console
 internal import Cryptography
 internal import Locks
 internal import Sessions
@@ -47,16 +48,9 @@ final class ConsoleSessions: Sendable {
         }
     }
 
-    /// What a link lets in.
-    struct Link: Sendable {
-        let keyName: String
-        let scope: AdminKey.Scope
-        let expiresAt: Instant
-    }
-
     private struct State {
         var stays: [[UInt8]: Stay] = [:]
-        var links: [[UInt8]: Link] = [:]
+        var links: [[UInt8]: ConsoleEntry.Link] = [:]
     }
 
     private let state = Locked(State())
@@ -98,7 +92,7 @@ final class ConsoleSessions: Sendable {
     }
 
     /// Makes a link for a browser. Returns its token.
-    func makeLink(_ link: Link, at now: Instant, random: RandomSource) -> String {
+    func makeLink(_ link: ConsoleEntry.Link, at now: Instant, random: RandomSource) -> String {
         let secret = "sjl_" + Base64URL.encode(random.bytes(32))
         state.withLock { state in
             state.links = state.links.filter { now < $0.value.expiresAt }
@@ -108,12 +102,12 @@ final class ConsoleSessions: Sendable {
     }
 
     /// The link of a token; nil if it has expired or was used.
-    func link(_ secret: String, at now: Instant) -> Link? {
+    func link(_ secret: String, at now: Instant) -> ConsoleEntry.Link? {
         state.withLock { $0.links[Self.hash(secret)] }.flatMap { now < $0.expiresAt ? $0 : nil }
     }
 
     /// Uses a link up.
-    func take(_ secret: String, at now: Instant) -> Link? {
+    func take(_ secret: String, at now: Instant) -> ConsoleEntry.Link? {
         state.withLock { $0.links.removeValue(forKey: Self.hash(secret)) }.flatMap { now < $0.expiresAt ? $0 : nil }
     }
 }

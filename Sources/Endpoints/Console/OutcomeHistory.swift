@@ -1,33 +1,12 @@
+internal import Console
 internal import Locks
 public import Sessions
 
 /// How refreshes and logins have come out at this node, and which sessions it has recorded to begin and end, minute by minute, in
 /// memory. It costs the same however many there are.
 public final class OutcomeHistory: Sendable {
-    /// What is counted.
-    enum Subject: Int, CaseIterable, Sendable {
-        case refresh
-        case login
-        /// Beginnings of sessions.
-        case start
-        /// Ends of sessions, by reason.
-        case end
-    }
-
-    struct Minute: Sendable {
-        /// Minutes since 1970.
-        let number: Int64
-        /// The counts by outcome, for each subject.
-        var counts: [[String: Int]] = Array(repeating: [:], count: Subject.allCases.count)
-
-        /// The outcomes of a subject.
-        subscript(_ subject: Subject) -> [String: Int] { counts[subject.rawValue] }
-
-        /// The sum over some outcomes.
-        func count(_ subject: Subject, where isCounted: (String) -> Bool = { _ in true }) -> Int {
-            self[subject].reduce(0) { isCounted($1.key) ? $0 + $1.value : $0 }
-        }
-    }
+    typealias Minute = OutcomeMinute
+    typealias Subject = OutcomeMinute.Subject
 
     /// How many minutes are kept.
     static let length = 120

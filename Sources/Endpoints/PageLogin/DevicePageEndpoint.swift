@@ -12,7 +12,7 @@ extension Endpoints {
         let query = call.query
         let code = query["user_code"].flatMap { UserCode.typed($0) }
         return try await account(call, Self.devicePath(code)) { stay in
-            let isAgain = stay.word(on: Self.devicePath(code)) == AccountWord.again
+            let isAgain = stay.flash(on: Self.devicePath(code))?.word == .again
             return deviceCodePage(stay, code.map(UserCode.shown) ?? "", isAgain ? .pressAgain : nil)
         }
     }

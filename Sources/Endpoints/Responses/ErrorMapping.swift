@@ -357,38 +357,3 @@ extension IdentityRefusal {
         }
     }
 }
-
-extension RefusalReason {
-    /// A sentence for developers and for support.
-    var sentence: String {
-        switch self {
-        case .malformed: "This is not a refresh token of this server."
-        case .unknownSession: "The session is not known, or no longer."
-        case .ended(let reason):
-            switch reason {
-            case .loggedOut: "The session ended: the user logged out on this device."
-            case .replaced: "The session ended: a later login on the same device replaced it."
-            case .revokedByUser: "The session ended: the user ended it from another device."
-            case .revokedByAdmin: "The session ended: an admin ended it."
-            case .passwordChanged: "The session ended: the password was changed."
-            case .idleExpired: "The session ended: it was not refreshed for too long."
-            case .maxLifetimeReached: "The session ended: it reached its longest life."
-            case .refreshTokenReused: "The session ended: an old refresh token was used again."
-            case .userDeleted: "The session ended: the user was deleted."
-            case .revokedByProvider: "The session ended: its identity provider no longer confirms the user."
-            case .recheckLost: "The session ended: its identity provider can no longer be asked about it."
-            case .codeReused: "The session ended: its authorization code was used again."
-            case .parentEnded: "The session ended: that of the phone which let it in ended."
-            case .presenceLost: "The session ended: the phone which let it in did not answer in time."
-            case .notMe: "The session ended: the user says that somebody else logged in."
-            }
-        case .loginDisabledByUser: "The user has switched logins off. Sessions are kept."
-        case .loginDisabledByAdmin: "An admin has switched logins off. Sessions are kept."
-        case .deviceMismatch: "The session belongs to another device, or its app is not attested. It is kept."
-        case .bindingMismatch: "The session belongs to another client, or is bound to a key. It is kept."
-        case .insufficientUserAuthentication: "The session goes on after the user has proved to be present. It is kept."
-        case .invalidAssertion:
-            "The assertion is not a new and unused one of the session's key. The session is kept."
-        }
-    }
-}

@@ -1,3 +1,4 @@
+internal import Console
 internal import HTTP
 internal import Sessions
 internal import Telemetry

@@ -16,7 +16,7 @@ public indirect enum ConsoleBlock: Sendable {
     /// Ways to go on, each with a sentence.
     case cards([(path: PagePath, title: String, text: String)])
     /// Acts side by side.
-    case acts([ConsoleAct])
+    case acts([ActForm])
     /// A form that is there at once.
     case form(ConsoleForm)
     /// A long form with two buttons.
@@ -56,7 +56,7 @@ public indirect enum ConsoleBlock: Sendable {
         case .acts(let acts): "<div class=\"acts\">\(acts.compactMap { act in form.map { act.html($0) } })</div>\n"
         case .form(let content): content.html(form)
         case .editor(let editor): editor.html(form)
-        case .code(let text): ConsoleAct.command(text)
+        case .code(let text): ActForm.command(text)
         case .lifetime(let drawing): drawing.html
         case .rotation(let drawing): drawing.html
         case .charts(let charts): "<div class=\"charts\">\(charts.map(\.html))</div>\n"
@@ -148,10 +148,10 @@ public struct ConsoleItem: Sendable {
     /// What is known of it, a line each.
     public var lines: [ConsoleText]
     /// What can be done with it.
-    public var acts: [ConsoleAct]
+    public var acts: [ActForm]
 
     /// A thing.
-    public init(_ title: ConsoleText, lines: [ConsoleText], acts: [ConsoleAct] = []) {
+    public init(_ title: ConsoleText, lines: [ConsoleText], acts: [ActForm] = []) {
         self.title = title
         self.lines = lines
         self.acts = acts

@@ -1,10 +1,11 @@
+import AdminActs
 import Configuration
 import Endpoints
 import FoundationEssentials
 import HTTP
 import JSON
-import Server
 import SQLiteStore
+import Server
 import Sockets
 import Telemetry
 
@@ -116,7 +117,18 @@ struct AdminConnection {
     func send(
         _ method: Method, _ path: [String], query: [(String, String?)] = [], _ body: JSONValue? = nil
     ) async throws(Failure) -> JSONValue {
-        var request = Request(method, Self.target(path, query))
+        try await send(method, Self.target(path, query), body)
+    }
+
+    /// Sends the call of an act.
+    func send(_ call: AdminCall) async throws(Failure) -> JSONValue {
+        try await send(call.method, call.target, call.body.map { .object($0) })
+    }
+
+    private func send(_ method: Method, _ target: String, _ body: JSONValue?) async throws(Failure)
+        -> JSONValue
+    {
+        var request = Request(method, target)
         if let body {
             request.fields.append("Content-Type", "application/json")
             request.body = body.text()
@@ -184,5 +196,30 @@ extension Command {
                 Terminal.write(show(answer, arguments))
             }
         }
+    }
+
+    /// A command that makes the call of an act.
+    ///
+    /// - Parameter confirm: asks before the call, where sessions can end by it.
+    static func admin(
+        _ path: [String], _ summary: String, operands: [String] = [], options: [Option] = [],
+        discussion: String = "",
+        examples: [String], act: @escaping Making,
+        after confirm:
+            @escaping @Sendable (AdminConnection, Arguments, AdminCall) async throws(Failure) -> Void = {
+                (_, _, _) async throws(Failure) in
+            },
+        show: @escaping @Sendable (JSONValue, Arguments) -> String
+    ) -> Command {
+        var command = admin(
+            path, summary, operands: operands, options: options, discussion: discussion,
+            examples: examples,
+            send: { connection, arguments async throws(Failure) in
+                let call = try act(arguments).call
+                try await confirm(connection, arguments, call)
+                return try await connection.send(call)
+            }, show: show)
+        command.act = act
+        return command
     }
 }

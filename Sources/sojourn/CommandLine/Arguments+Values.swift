@@ -1,4 +1,4 @@
-import Endpoints
+import AdminActs
 import JSON
 
 extension Arguments {

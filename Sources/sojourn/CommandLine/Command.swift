@@ -1,3 +1,5 @@
+import AdminActs
+
 /// One command: its name, its operands and options, and its action. The help and the parser use only this description.
 struct Command: Sendable {
     /// An option, `--name` or `--name VALUE`.
@@ -19,6 +21,9 @@ struct Command: Sendable {
         }
     }
 
+    /// How arguments become an act.
+    typealias Making = @Sendable (Arguments) throws(Failure) -> any AdminAct
+
     /// The words: `["user", "create"]`.
     let path: [String]
     /// One line for the overview.
@@ -31,6 +36,8 @@ struct Command: Sendable {
     var discussion = ""
     /// The examples, which are complete command lines.
     let examples: [String]
+    /// The act of which the command makes the call; nil: it does something else.
+    var act: Making?
     let run: @Sendable (Arguments) async throws(Failure) -> Void
 
     /// The words as the user types them.

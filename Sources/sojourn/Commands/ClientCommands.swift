@@ -1,4 +1,4 @@
-import Endpoints
+import AdminActs
 import FoundationEssentials
 import HTTP
 import JSON
@@ -165,10 +165,8 @@ enum ClientCommands {
             "sojourn client create backend --auth client_secret_basic --grants client_credentials",
             "sojourn client create signer --auth private_key_jwt --jwks keys.json --grants client_credentials",
         ],
-        send: { connection, arguments async throws(Failure) in
-            var body = try body(arguments)
-            body["client_id"] = .string(arguments.operands[0])
-            return try await connection.send(.post, ["clients"], .object(body))
+        act: { arguments throws(Failure) in
+            CreateClient(ActSubject(arguments.operands[0]), try body(arguments))
         },
         show: { client, _ in facts(client) })
 
@@ -207,14 +205,22 @@ enum ClientCommands {
             "sojourn client update mobile --offline-session-idle 21d", "sojourn client update backend --rotate-secret",
             "sojourn client update backend --rotate-secret --secret-overlap 7d",
         ],
-        send: { connection, arguments async throws(Failure) in
+        act: { arguments throws(Failure) in
+            let (client, overlap) = (
+                ActSubject(arguments.operands[0]), try arguments.seconds("--secret-overlap")
+            )
             var body = try body(arguments)
+            if arguments.has("--rotate-secret"), body.isEmpty {
+                return RotateClientSecret(client, overlap: overlap)
+            }
             if arguments.has("--rotate-secret") { body["rotate_secret"] = .bool(true) }
-            if let seconds = try arguments.seconds("--secret-overlap") { body["secret_overlap"] = .integer(seconds) }
+            body["secret_overlap"] = overlap.map { .integer($0) }
             if body.isEmpty { throw arguments.usage("nothing to change is named") }
-            let path = ["clients", arguments.operands[0]]
-            try await LifetimePreview.confirm(connection, arguments, path, body)
-            return try await connection.send(.patch, path, .object(body))
+            return EditClient(client, body)
+        },
+        after: { connection, arguments, call async throws(Failure) in
+            try await LifetimePreview.confirm(
+                connection, arguments, ["clients", arguments.operands[0]], call.body ?? [:])
         },
         show: { client, _ in facts(client) })
 
@@ -222,10 +228,9 @@ enum ClientCommands {
         ["client", "delete"], "Deletes a client and ends its sessions.", operands: ["CLIENT_ID"],
         options: [LifetimePreview.option],
         examples: ["sojourn client delete tablet"],
-        send: { connection, arguments async throws(Failure) in
-            let id = arguments.operands[0]
-            try await LifetimePreview.confirmDeletion(ofClient: id, connection, arguments)
-            return try await connection.send(.delete, ["clients", id])
+        act: { arguments throws(Failure) in DeleteClient(ActSubject(arguments.operands[0])) },
+        after: { connection, arguments, _ async throws(Failure) in
+            try await LifetimePreview.confirmDeletion(ofClient: arguments.operands[0], connection, arguments)
         },
         show: { _, arguments in "client \(arguments.operands[0]) is deleted" })
 

@@ -1,3 +1,4 @@
+import AdminActs
 import HTTP
 import JSON
 import Sessions
@@ -30,29 +31,30 @@ enum EventStreamCommands {
             Command.Option("--reason", "TEXT", "why, for the receiver and other admins"),
         ],
         examples: ["sojourn event-stream set siem --status paused --reason 'maintenance until 18:00'"],
-        send: { connection, arguments async throws(Failure) in
-            guard let status = arguments.value("--status") else {
+        act: { arguments throws(Failure) in
+            guard let word = arguments.value("--status") else {
                 throw arguments.usage("--status is missing: enabled, paused or disabled")
             }
-            var body: [String: JSONValue] = ["status": .string(status)]
-            if let reason = arguments.value("--reason") { body["reason"] = .string(reason) }
-            return try await connection.send(.patch, ["event-streams", arguments.operands[0]], .object(body))
+            guard let status = EventStream.Status(rawValue: word) else {
+                throw arguments.usage("--status must be enabled, paused or disabled, not '\(word)'")
+            }
+            var act = SetStreamStatus(of: ActSubject(arguments.operands[0]), to: status)
+            act.reason = arguments.value("--reason")
+            return act
         },
         show: { stream, arguments in "the stream of \(arguments.operands[0]) is \(stream["status"]?.cell ?? "-")" })
 
     private static let verify = Command.admin(
         ["event-stream", "verify"], "Lets the stream of a client carry a verification event.", operands: ["CLIENT"],
         examples: ["sojourn event-stream verify siem"],
-        send: { connection, arguments async throws(Failure) in
-            try await connection.send(.post, ["event-streams", arguments.operands[0], "verify"])
+        act: { arguments throws(Failure) in VerifyStream(ActSubject(arguments.operands[0]))
         },
         show: { _, arguments in "a verification event is on its way to \(arguments.operands[0])" })
 
     private static let delete = Command.admin(
         ["event-stream", "delete"], "Deletes the stream of a client, and what waits in it.", operands: ["CLIENT"],
         examples: ["sojourn event-stream delete siem"],
-        send: { connection, arguments async throws(Failure) in
-            try await connection.send(.delete, ["event-streams", arguments.operands[0]])
+        act: { arguments throws(Failure) in DeleteStream(ActSubject(arguments.operands[0]))
         },
         show: { _, arguments in "the stream of \(arguments.operands[0]) is deleted" })
 }

@@ -1,3 +1,4 @@
+import AdminActs
 import HTTP
 import JSON
 import Sessions
@@ -19,11 +20,11 @@ enum KeyCommands {
             "sojourn admin-key create 'support tool' --scope support --expires-in 90d",
             "sojourn admin-key create 'sign-up backend' --scope users",
         ],
-        send: { connection, arguments async throws(Failure) in
-            var body: [String: JSONValue] = ["name": .string(arguments.operands[0])]
-            if let scope = arguments.value("--scope") { body["scope"] = .string(scope) }
-            if let seconds = try arguments.seconds("--expires-in") { body["expires_in"] = .integer(seconds) }
-            return try await connection.send(.post, ["admin-keys"], .object(body))
+        act: { arguments throws(Failure) in
+            var act = CreateAdminKey(arguments.operands[0])
+            act.keyScope = arguments.value("--scope").flatMap { AdminKey.Scope(rawValue: $0) }
+            act.lifetime = try arguments.seconds("--expires-in")
+            return act
         },
         show: { key, _ in
             "\(key["admin_key"]?.cell ?? "")\n\nkeep it: it is shown this once. Its id is \(key["id"]?.cell ?? "-")"
@@ -43,8 +44,7 @@ enum KeyCommands {
     static let deleteAdminKey = Command.admin(
         ["admin-key", "delete"], "Deletes an admin key, which is refused from then on.", operands: ["ID"],
         examples: ["sojourn admin-key delete 1f2e3d4c"],
-        send: { connection, arguments async throws(Failure) in
-            try await connection.send(.delete, ["admin-keys", arguments.operands[0]])
+        act: { arguments throws(Failure) in DeleteAdminKey(ActSubject(arguments.operands[0]))
         },
         show: { _, arguments in "admin key \(arguments.operands[0]) is deleted" })
 
@@ -75,9 +75,8 @@ enum KeyCommands {
                 "--immediately", nil, "sign with it at once; tokens of the old key work until they expire")
         ],
         examples: ["sojourn key rotate"],
-        send: { connection, arguments async throws(Failure) in
-            try await connection.send(
-                .post, ["keys", "rotate"], .object(["immediately": .bool(arguments.has("--immediately"))]))
+        act: { arguments throws(Failure) in
+            RotateSigningKey(immediately: arguments.has("--immediately"))
         },
         show: { key, _ in "the new key is \(key["kid"]?.cell ?? "")" })
 
@@ -89,8 +88,7 @@ enum KeyCommands {
             session ends: apps get a new token at their next refresh.
             """,
         examples: ["sojourn key withdraw hh_yv-T7PC_lB9QsyRdO-S2G81Dd1ZjF7SIxFYvLQOo"],
-        send: { connection, arguments async throws(Failure) in
-            try await connection.send(.delete, ["keys", arguments.operands[0]])
+        act: { arguments throws(Failure) in WithdrawSigningKey(ActSubject(arguments.operands[0]))
         },
         show: { _, arguments in "signing key \(arguments.operands[0]) is withdrawn" })
 }

@@ -1,3 +1,4 @@
+import AdminActs
 import HTTP
 import JSON
 import Sessions
@@ -73,7 +74,9 @@ enum LoginCommands {
             Command.Option("--expires-in", "DURATION", "in which time the phone has to come; default: 1d"),
         ],
         discussion: "The invitation works once, for one phone. Whoever has the code can use it.",
-        examples: ["sojourn login invite --username ada --email ada@example.org", "sojourn login invite --user ada"],
+        examples: [
+            "sojourn login invite --username ada --email ada@example.org", "sojourn login invite --user ada",
+        ],
         send: { connection, arguments async throws(Failure) in
             var members: [String: JSONValue] = [:]
             for (option, member) in [
@@ -99,8 +102,7 @@ enum LoginCommands {
     private static let end = Command.admin(
         ["login", "end"], "Ends a login with a phone, and the session that came of it.", operands: ["ID"],
         examples: ["sojourn login end 0f6c…"],
-        send: { connection, arguments async throws(Failure) in
-            try await connection.send(.delete, ["logins", arguments.operands[0]])
+        act: { arguments throws(Failure) in PhoneLoginEnding(ActSubject(arguments.operands[0]))
         },
         show: { _, _ in "the login is over" })
 }

@@ -1,3 +1,4 @@
+import AdminActs
 import HTTP
 import JSON
 
@@ -8,7 +9,7 @@ enum PasskeyCommands {
     private static let list = Command.admin(
         ["passkey", "list"], "Lists a user's passkeys.", operands: ["USER"], examples: ["sojourn passkey list ada"],
         send: { connection, arguments async throws(Failure) in
-            try await connection.send(.get, path(arguments))
+            try await connection.send(.get, ["users", UserCommands.reference(arguments.operands[0]), "passkeys"])
         },
         show: { page, _ in
             page.table(
@@ -26,12 +27,8 @@ enum PasskeyCommands {
     private static let delete = Command.admin(
         ["passkey", "delete"], "Removes a passkey of a user; sessions go on.", operands: ["USER", "ID"],
         examples: ["sojourn passkey delete ada SSfJKz4ZrGQ"],
-        send: { connection, arguments async throws(Failure) in
-            try await connection.send(.delete, path(arguments), query: [("id", arguments.operands[1])])
+        act: { arguments throws(Failure) in
+            RemovePasskey(arguments.operands[1], of: ActSubject(userNamed: arguments.operands[0]))
         },
         show: { _, arguments in "\(arguments.operands[0]) cannot log in by that passkey any more" })
-
-    private static func path(_ arguments: Arguments) -> [String] {
-        ["users", UserCommands.reference(arguments.operands[0]), "passkeys"]
-    }
 }

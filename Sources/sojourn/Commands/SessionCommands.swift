@@ -1,3 +1,4 @@
+import AdminActs
 import HTTP
 import JSON
 
@@ -35,8 +36,7 @@ enum SessionCommands {
     static let end = Command.admin(
         ["session", "end"], "Ends one session: that device is logged out.", operands: ["ID"],
         examples: ["sojourn session end 0f6c…"],
-        send: { connection, arguments async throws(Failure) in
-            try await connection.send(.delete, ["sessions", arguments.operands[0]])
+        act: { arguments throws(Failure) in EndSession(ActSubject(arguments.operands[0]))
         },
         show: { _, _ in "the session is over" })
 
@@ -44,8 +44,7 @@ enum SessionCommands {
         ["session", "remove-pin"],
         "Removes the PIN of a phone. The session goes on, and approves logins by other factors.",
         operands: ["ID"], examples: ["sojourn session remove-pin 0f6c…"],
-        send: { connection, arguments async throws(Failure) in
-            try await connection.send(.delete, ["sessions", arguments.operands[0], "pin"])
+        act: { arguments throws(Failure) in RemovePIN(ActSubject(arguments.operands[0]))
         },
         show: { _, _ in "the session has no PIN" })
 
@@ -68,7 +67,9 @@ enum SessionCommands {
             Command.Option("--device", "DEVICE", "with --user: the newest on the device with this id or name"),
         ],
         discussion: "Sessions are remembered for 30 days after their end.",
-        examples: ["sojourn session explain 0f6c…", "sojourn session explain --user ada --device 'Pixel 9'"],
+        examples: [
+            "sojourn session explain 0f6c…", "sojourn session explain --user ada --device 'Pixel 9'",
+        ],
         send: { connection, arguments async throws(Failure) in
             let id = try await findSession(connection, arguments)
             let session = try await connection.send(.get, ["sessions", id])

@@ -1,4 +1,3 @@
-import Endpoints
 import HTTP
 import JSON
 import Sessions

@@ -1,3 +1,4 @@
+import AdminActs
 import HTTP
 import JSON
 
@@ -31,18 +32,20 @@ enum SettingsCommands {
             "sojourn settings set --offline-session-idle 14d --offline-session-max 180d",
             "sojourn settings set --rotation-interval 2m",
         ],
-        send: { connection, arguments async throws(Failure) in
-            var body: [String: JSONValue] = [:]
-            for name in ["offline_session_idle", "offline_session_max", "refresh_after", "rotation_interval"] {
-                let option = "--" + name.replacing("_", with: "-")
-                if let seconds = try arguments.seconds(option) { body[name] = .integer(seconds) }
+        act: { arguments throws(Failure) in
+            var members: [String: JSONValue] = [:]
+            func option(_ member: String) -> String { "--" + member.replacing("_", with: "-") }
+            for member in ChangeSettings.durations {
+                members[member] = try arguments.seconds(option(member)).map { .integer($0) }
             }
-            if let limited = try arguments.bool("--offline-session-max-limited") {
-                body["offline_session_max_limited"] = .bool(limited)
+            members[ChangeSettings.isLimited] = try arguments.bool(option(ChangeSettings.isLimited)).map {
+                .bool($0)
             }
-            if body.isEmpty { throw arguments.usage("nothing to change is named") }
-            try await LifetimePreview.confirm(connection, arguments, ["settings", "sessions"], body)
-            return try await connection.send(.put, ["settings", "sessions"], .object(body))
+            if members.isEmpty { throw arguments.usage("nothing to change is named") }
+            return ChangeSettings(members)
+        },
+        after: { connection, arguments, call async throws(Failure) in
+            try await LifetimePreview.confirm(connection, arguments, ["settings", "sessions"], call.body ?? [:])
         },
         show: { settings, _ in facts(settings) })
 

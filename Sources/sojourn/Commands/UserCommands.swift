@@ -1,3 +1,4 @@
+import AdminActs
 import HTTP
 import JSON
 import Sessions
@@ -29,40 +30,46 @@ enum UserCommands {
         Command.Option("--source", "WORD", "'user' if a stranger has chosen name and address, otherwise 'admin'"),
     ]
 
-    private static func profileMembers(_ arguments: Arguments) throws(Failure) -> [String: JSONValue] {
+    /// The members that the options name.
+
+    private static func members(_ arguments: Arguments) throws(Failure) -> [String: JSONValue] {
         var members: [String: JSONValue] = [:]
-        for (option, member) in [
-            ("--email", "email"), ("--phone", "phone_number"), ("--name", "display_name"),
-            ("--given-name", "given_name"),
-            ("--family-name", "family_name"), ("--country", "country"),
-        ] {
-            // An empty text removes the member.
-            if let text = arguments.value(option) { members[member] = text.isEmpty ? .null : .string(text) }
-        }
-        if let text = arguments.value("--claims") {
-            let claims = text.isEmpty ? .null : JSONValue(text: Array(text.utf8))
-            guard let claims else { throw arguments.usage("--claims must be a JSON object") }
-            guard StrictJSON.keepsNumbers(Array(text.utf8)) else {
-                throw arguments.usage("--claims \(UserClaims.inexactNumbers)")
-            }
-            members["claims"] = claims
-        }
-        if let verified = try arguments.bool("--email-verified") { members["email_verified"] = .bool(verified) }
-        if let source = arguments.value("--source") { members["source"] = .string(source) }
-        if let lifetime = try arguments.lifetime("--offline-session-max") { members["offline_session_max"] = lifetime }
+        for option in UserOption.all { members[option.member] = try value(of: option, arguments) }
         return members
+    }
+
+    private static func value(of option: UserOption, _ arguments: Arguments) throws(Failure)
+        -> JSONValue?
+    {
+        guard let text = arguments.value(option.name) else { return nil }
+        switch option.kind {
+        // An empty text removes the member.
+        case .text where text.isEmpty, .object where text.isEmpty: return .null
+        case .text, .name: return .string(text)
+        case .flag: return try arguments.bool(option.name).map { .bool($0) }
+        case .lifetime: return try arguments.lifetime(option.name)
+        case .object:
+            guard let object = JSONValue(text: Array(text.utf8)) else {
+                throw arguments.usage("\(option.name) must be a JSON object")
+            }
+            guard StrictJSON.keepsNumbers(Array(text.utf8)) else {
+                throw arguments.usage("\(option.name) \(UserClaims.inexactNumbers)")
+            }
+            return object
+        }
     }
 
     static let create = Command.admin(
         ["user", "create"], "Makes a user.", operands: ["USERNAME"],
         options: profile + [Command.Option("--no-password", nil, "a user without a password")],
         discussion: "The password is asked for, or is the first line of standard input. It is never an argument.",
-        examples: ["sojourn user create ada", "echo \"$PASSWORD\" | sojourn user create ada --email ada@example.org"],
-        send: { connection, arguments async throws(Failure) in
-            var members = try profileMembers(arguments)
-            members["username"] = .string(arguments.operands[0])
+        examples: [
+            "sojourn user create ada", "echo \"$PASSWORD\" | sojourn user create ada --email ada@example.org",
+        ],
+        act: { arguments throws(Failure) in
+            var members = try members(arguments).filter { $0.value != .null }
             if !arguments.has("--no-password") { members["password"] = .string(try arguments.readPassword()) }
-            return try await connection.send(.post, ["users"], .object(members.filter { $0.value != .null }))
+            return CreateUser(arguments.operands[0], members)
         },
         show: { user, _ in "user \(user["username"]?.cell ?? "") was made\n\n\(facts(user))" })
 
@@ -91,7 +98,9 @@ enum UserCommands {
 
     static let show = Command.admin(
         ["user", "show"], "Shows a user.", operands: ["USER"],
-        examples: ["sojourn user show ada", "sojourn user show 6f1e0c5b9a7d4e8f8c3b2a1908f7e6d5 --json"],
+        examples: [
+            "sojourn user show ada", "sojourn user show 6f1e0c5b9a7d4e8f8c3b2a1908f7e6d5 --json",
+        ],
         send: { connection, arguments async throws(Failure) in
             try await connection.send(.get, ["users", reference(arguments.operands[0])])
         },
@@ -99,19 +108,22 @@ enum UserCommands {
 
     static let update = Command.admin(
         ["user", "update"], "Changes a user's profile or name.", operands: ["USER"],
-        options: profile + [Command.Option("--username", "NAME", "a new username"), LifetimePreview.option],
+        options: profile + [
+            Command.Option("--username", "NAME", "a new username"), LifetimePreview.option,
+        ],
         discussion: "Members without an option keep their value. An empty text removes a member.",
         examples: [
             "sojourn user update ada --email ada@example.org", "sojourn user update ada --phone ''",
             "sojourn user update ada --claims '{\"role\":\"teller\"}'",
         ],
-        send: { connection, arguments async throws(Failure) in
-            var members = try profileMembers(arguments)
-            if let name = arguments.value("--username") { members["username"] = .string(name) }
+        act: { arguments throws(Failure) in
+            let members = try members(arguments)
             if members.keys.allSatisfy({ $0 == "source" }) { throw arguments.usage("nothing to change is named") }
-            let path = ["users", reference(arguments.operands[0])]
-            try await LifetimePreview.confirm(connection, arguments, path, members)
-            return try await connection.send(.patch, path, .object(members))
+            return EditUser(ActSubject(userNamed: arguments.operands[0]), members)
+        },
+        after: { connection, arguments, call async throws(Failure) in
+            try await LifetimePreview.confirm(
+                connection, arguments, ["users", reference(arguments.operands[0])], call.body ?? [:])
         },
         show: { user, _ in facts(user) })
 
@@ -127,14 +139,12 @@ enum UserCommands {
         examples: [
             "sojourn user disable ada --reason 'phone stolen'", "sojourn user disable ada --revoke",
         ],
-        send: { connection, arguments async throws(Failure) in
-            var members: [String: JSONValue] = [
-                "effective": .string(arguments.has("--on-expiry") ? "on_expiry" : "immediate"),
-                "revoke_sessions": .bool(arguments.has("--revoke")),
-            ]
-            if let reason = arguments.value("--reason") { members["reason"] = .string(reason) }
-            return try await connection.send(
-                .post, ["users", reference(arguments.operands[0]), "disable"], .object(members))
+        act: { arguments throws(Failure) in
+            var act = DisableUser(ActSubject(userNamed: arguments.operands[0]))
+            act.effective = arguments.has("--on-expiry") ? .onExpiry : .immediate
+            act.endsSessions = arguments.has("--revoke")
+            act.note = arguments.value("--reason")
+            return act
         },
         show: { user, arguments in
             "logins of \(user["username"]?.cell ?? "") are off; "
@@ -147,10 +157,10 @@ enum UserCommands {
         ["user", "enable"], "Switches a user's logins on again.", operands: ["USER"],
         options: [Command.Option("--include-own", nil, "also reset the user's own switch")],
         examples: ["sojourn user enable ada"],
-        send: { connection, arguments async throws(Failure) in
-            try await connection.send(
-                .post, ["users", reference(arguments.operands[0]), "enable"],
-                .object(["include_own_switch": .bool(arguments.has("--include-own"))]))
+        act: { arguments throws(Failure) in
+            var act = EnableUser(ActSubject(userNamed: arguments.operands[0]))
+            act.includesOwnSwitch = arguments.has("--include-own")
+            return act
         },
         show: { user, _ in
             user["login_disabled_by_user"] == nil
@@ -161,31 +171,31 @@ enum UserCommands {
     static let unlock = Command.admin(
         ["user", "unlock"], "Accepts a user's passwords again, however many were wrong.", operands: ["USER"],
         examples: ["sojourn user unlock ada"],
-        send: { connection, arguments async throws(Failure) in
-            try await connection.send(.post, ["users", reference(arguments.operands[0]), "unlock"])
+        act: { arguments throws(Failure) in UnlockUser(ActSubject(userNamed: arguments.operands[0]))
         },
         show: { user, _ in "the delays and the lock of \(user["username"]?.cell ?? "") are lifted" })
 
     static let revoke = Command.admin(
         ["user", "revoke"], "Ends every session of a user, on all devices.", operands: ["USER"],
         examples: ["sojourn user revoke ada"],
-        send: { connection, arguments async throws(Failure) in
-            try await connection.send(.post, ["users", reference(arguments.operands[0]), "revoke"])
+        act: { arguments throws(Failure) in
+            EndUserSessions(ActSubject(userNamed: arguments.operands[0]))
         },
         show: { answer, _ in "\(Formatting.count(answer["revoked"]?.integer ?? 0, "session")) ended" })
 
     static let delete = Command.admin(
         ["user", "delete"], "Deletes a user and ends their sessions.", operands: ["USER"],
         examples: ["sojourn user delete ada"],
-        send: { connection, arguments async throws(Failure) in
-            try await connection.send(.delete, ["users", reference(arguments.operands[0])])
+        act: { arguments throws(Failure) in DeleteUser(ActSubject(userNamed: arguments.operands[0]))
         },
         show: { _, arguments in "user \(arguments.operands[0]) is deleted" })
 
     static let setPassword = Command.admin(
         ["user", "set-password"], "Sets a user's password and ends all their sessions.", operands: ["USER"],
         discussion: "The password is asked for, or is the first line of standard input. It is never an argument.",
-        examples: ["sojourn user set-password ada", "echo \"$PASSWORD\" | sojourn user set-password ada"],
+        examples: [
+            "sojourn user set-password ada", "echo \"$PASSWORD\" | sojourn user set-password ada",
+        ],
         send: { connection, arguments async throws(Failure) in
             try await connection.send(
                 .put, ["users", reference(arguments.operands[0]), "password"],
@@ -200,8 +210,7 @@ enum UserCommands {
             POST /v1/password-reset.
             """,
         examples: ["sojourn user reset-password ada"],
-        send: { connection, arguments async throws(Failure) in
-            try await connection.send(.post, ["users", reference(arguments.operands[0]), "password-reset"])
+        act: { arguments throws(Failure) in MakeResetLink(ActSubject(userNamed: arguments.operands[0]))
         },
         show: { answer, _ in
             "\(answer["link"]?.cell ?? "")\n\nworks once, until \(Formatting.timeWithDistance(answer["expires_at"]?.integer))"

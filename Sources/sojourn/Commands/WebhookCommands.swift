@@ -1,7 +1,8 @@
+import AdminActs
 import Configuration
+import Deliveries
 import HTTP
 import JSON
-import Deliveries
 import Server
 
 /// `sojourn webhook test · retry`
@@ -15,7 +16,7 @@ enum WebhookCommands {
             tokens and streams of security events alike.
             """,
         examples: ["sojourn webhook retry"],
-        send: { connection, _ async throws(Failure) in try await connection.send(.post, ["deliveries", "retry"]) },
+        act: { _ throws(Failure) in RetryDeliveries() },
         show: { _, _ in "what waits is tried again now" })
 
     private static let test = Command(

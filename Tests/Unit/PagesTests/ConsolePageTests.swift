@@ -8,7 +8,7 @@ struct ConsolePageTests {
             A \(text), a \(name: text), a \(code: text), a \(link: .console, text), at \(time: 1_800_000_000): \
             \(badge: text, .good), \(secret: text), \(link: .console, code: text)
             """
-        let act = ConsoleAct(
+        let act = ActForm(
             .consoleFind, "end", label: text, question: sentence,
             fields: [.text("reason", label: text), .hidden("x", text)],
             button: text, isDestructive: true, commands: [text, text], isOpen: true)

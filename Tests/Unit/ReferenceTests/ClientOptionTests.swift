@@ -1,6 +1,8 @@
 import JSON
 import Testing
 
+@testable import AdminActs
+@testable import Console
 @testable import Endpoints
 @testable import sojourn
 
@@ -42,7 +44,9 @@ import Testing
         for value in values {
             for (verb, id) in [("create", "shop"), ("update", "--help"), ("update", "a b")] {
                 let body: [String: JSONValue] = ["client_name": .string("N")].merging([option.member: value]) { $1 }
-                let line: String = try #require(ClientOption.command(verb, id, body))
+                let act: any AdminAct =
+                    verb == "create" ? CreateClient(ActSubject(id), body) : EditClient(ActSubject(id), body)
+                let line: String = try #require(act.line)
                 let words = try #require(ShellText(line).commands.first)
                 #expect(words.first == "sojourn" && ShellText(line).commands.count == 1, "\(line)")
                 guard
@@ -67,9 +71,9 @@ import Testing
     func keysComeOnTheInput() {
         let keys: [String: JSONValue] = ["jwks": .object(["keys": .array([])])]
         #expect(
-            ClientOption.command("update", "x", keys)
+            EditClient(ActSubject("x"), keys).line
                 == #"printf %s '{"keys":[]}' | sojourn client update --jwks - x"#)
-        #expect(ClientOption.command("update", "x", ["jwks": .null]) == "sojourn client update --jwks '' x")
-        #expect(ClientOption.command("update", "x", ["other": .bool(true)]) == nil)
+        #expect(EditClient(ActSubject("x"), ["jwks": .null]).line == "sojourn client update --jwks '' x")
+        #expect(EditClient(ActSubject("x"), ["other": .bool(true)]).line == nil)
     }
 }

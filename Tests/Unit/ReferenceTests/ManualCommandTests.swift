@@ -1,5 +1,5 @@
 import Configuration
-import Endpoints
+import AdminActs
 import FoundationEssentials
 import Repository
 import Sessions

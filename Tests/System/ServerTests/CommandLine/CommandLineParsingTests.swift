@@ -1,4 +1,4 @@
-import Endpoints
+import AdminActs
 import JSON
 import Testing
 

@@ -2,6 +2,7 @@ import HTTP
 import JSON
 import Testing
 
+@testable import Console
 @testable import Endpoints
 
 /// The form of a client.

@@ -2,6 +2,7 @@ import HTTP
 import Sessions
 import Testing
 
+@testable import Console
 @testable import Endpoints
 
 /// Logins with a phone in the console.

@@ -4,6 +4,7 @@ import Locks
 import Sessions
 import Testing
 
+@testable import Console
 @testable import Endpoints
 
 /// The pages of the console about the whole server.

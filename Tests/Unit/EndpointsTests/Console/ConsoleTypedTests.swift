@@ -3,6 +3,8 @@ import SQLiteStore
 import Sessions
 import Testing
 
+@testable import AdminActs
+@testable import Console
 @testable import Endpoints
 
 /// What was typed into a form of the console, when something comes between.

@@ -6,6 +6,7 @@ import Repository
 import Sessions
 import Testing
 
+@testable import Console
 @testable import Endpoints
 
 /// The scope `account`: a token without it acts on its own session alone, whatever call it is sent to. The rows of the routes say
@@ -271,7 +272,7 @@ import Testing
     @Test("of the kinds of apps in the console, the two mobile ones have the scope")
     func presets() {
         let kinds = ClientForm.presets.filter { preset in
-            let form = ClientForm.defaults(with: preset.values)
+            let form = Endpoints.newClient.with(preset.values)
             return Scope(form.texts["scope"] ?? "")?.contains(Scope.account) == true
         }
         #expect(kinds.map(\.name) == ["mobile", "page"])
