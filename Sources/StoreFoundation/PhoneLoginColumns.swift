@@ -1,101 +1,64 @@
 public import Sessions
 
-/// A login with a phone as a row of `logins`.
+/// A login with a phone as a row of `phone_logins`.
 public enum PhoneLoginColumns {
-    /// The columns that change after the request, in the order of `read` and `writeVariable`.
+    /// The columns that never change.
+    private static let fixed = [
+        "id", "kind", "client_id", "started_at", "epoch", "request", "bond", "ping_seconds", "code_handle", "user_code",
+        "secret_hash", "browser_hash",
+    ]
+    /// The columns that acts and time change, in the order of `readVariable` and `writeVariable`.
     public static let variable = Columns(
-        "state", "cause", "number_shown", "user_id", "authenticated_at", "phone_session_id",
-        "phone_user_id", "phone_client_id", "phone_device_id", "arrival", "phone_options", "phone_secret_hash",
-        "wrong_factors", "answered_at", "input_until", "collect_until", "ended_at", "due_at", "ping_at",
-        "ping_tries", "answered_acts")
-    /// All columns, in the order of `read`: first those that never change.
-    public static let all = Columns(
-        "id", "kind", "client_id", "request", "remote_address", "user_agent", "methods", "epoch", "started_at", "bond",
-        "ping_seconds", "second_factor", "browser", "known_users", "announce_info", "session_info",
-        "scan_handle", "user_code", "poll_hash", "key_thumbprint", "return_uri", "browser_session_id", "state", "cause",
-        "number_shown", "user_id",
-        "authenticated_at", "phone_session_id", "phone_user_id", "phone_client_id", "phone_device_id", "arrival",
-        "phone_options", "phone_secret_hash", "wrong_factors", "answered_at", "input_until", "collect_until",
-        "ended_at", "due_at", "ping_at", "ping_tries", "answered_acts")
+        "state", "cause", "ended_at", "user_id", "approved_at", "number_shown", "of_user_id", "phone_session_id",
+        "phone_client_id", "phone_device_id", "arrival", "wishes", "phone_secret_hash", "browser_session_id",
+        "wrong_factors", "answered_at", "input_until", "collect_until", "due_at", "ping_at", "ping_tries",
+        "answered_acts")
+    /// All columns, in the order of `read` and `write`.
+    public static let all = Columns(fixed + variable.names)
 
     /// Reads the columns of a login.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> PhoneLogin {
         let id: Identifier<Session> = try row.identifier()
-        let kind = try row.word(as: PhoneLogin.Kind.self)
-        let clientID = row.text()
-        var request = PhoneLogin.Request()
-        let asked = row.text()
-        if kind == .authorize, let authorization = AuthorizationRequest(json: Array(asked.utf8)) {
-            request.authorization = authorization
-            (request.scope, request.resources) = (authorization.scope.flatMap { Scope($0) }, authorization.resources)
-        } else if kind == .enrolment {
-            // One that was moved here after its end has none.
-            request.invitation = Invitation(json: Array(asked.utf8))
-            if request.invitation == nil, !asked.isEmpty { throw CorruptRow("login \(id) is no invitation") }
-        } else if kind == .backchannel {
-            // One that was moved here after its end has none.
-            request.backchannel = BackchannelRequest(json: Array(asked.utf8))
-            if request.backchannel == nil, !asked.isEmpty { throw CorruptRow("login \(id) is no request of a backend") }
-            (request.scope, request.resources) = (request.backchannel?.scope, request.backchannel?.resources ?? [])
-        } else {
-            // The scope, then the resources. A scope has spaces, and a URI has none.
-            let lines = asked.split(separator: "\n", omittingEmptySubsequences: false)
-            request.scope = lines[0].isEmpty ? nil : Scope(String(lines[0]))
-            request.resources = lines.dropFirst().map(String.init)
+        let (kind, clientID) = (try row.word(as: PhoneLogin.Kind.self), row.text())
+        let (startedAt, epoch) = (row.instant(), row.integer())
+        guard var request = PhoneLogin.Request(json: Array(row.text().utf8)) else {
+            throw CorruptRow("login \(id) has a request that cannot be read")
         }
-        request.remoteAddress = row.optionalText()
-        request.userAgent = row.optionalText()
-        row.skip(1)
-        request.epoch = row.integer()
-        let startedAt = row.instant()
         let word = row.text()
         guard let bond = PhoneLogin.Bond(word: word, interval: row.optional { row in row.duration() }) else {
             throw CorruptRow("login \(id) has the bond '\(word)'")
         }
-        let secondFactor = try row.optional { (row) throws(CorruptRow) -> PhoneLogin.FactorRule in
-            try row.word(as: PhoneLogin.FactorRule.self)
-        }
-        let browser = row.optional { row in row.bytes() }
-        let knownUsers = try row.list().map { (text) throws(CorruptRow) in
-            guard let userID = Identifier<User>(text) else { throw CorruptRow("login \(id) is known to '\(text)'") }
-            return userID
-        }
-        request.announceInfo = row.optionalText()
-        request.sessionInfo = row.optionalText()
+        request.epoch = epoch
         request.handle = row.optional { row in row.bytes() }
         request.userCode = row.optionalText()
         request.pollHash = row.optional { row in row.bytes() }
-        request.keyThumbprint = row.optionalText()
-        request.returnURI = row.optionalText()
         var login = PhoneLogin(
-            id: id, kind: kind, clientID: clientID, bond: bond, secondFactor: secondFactor, browser: browser,
-            knownUsers: knownUsers, request: request, startedAt: startedAt, inputUntil: startedAt)
-        login.browserSession = try row.optional { (row) throws(CorruptRow) in try row.identifier() }
+            id: id, kind: kind, clientID: clientID, bond: bond, browser: row.optional { row in row.bytes() },
+            request: request, startedAt: startedAt, inputUntil: startedAt)
         try readVariable(&row, of: &login)
         return login
     }
 
     private static func readVariable(_ row: inout some StoredRow, of login: inout PhoneLogin) throws(CorruptRow) {
         let phase = try row.word(as: PhoneLogin.Phase.self)
-        let cause = try row.optional { (row) throws(CorruptRow) -> PhoneLogin.Cause in
-            try row.word(as: PhoneLogin.Cause.self)
-        }
-        login.number = row.optional { row in Int(row.integer()) }
-        login.userID = try row.optional { (row) throws(CorruptRow) -> Identifier<User> in try row.identifier() }
-        login.authenticatedAt = row.optional { row in row.instant() }
-        login.claim = try readClaim(&row)
-        login.wrongFactors = Int(row.integer())
-        login.answeredAt = row.optional { row in row.instant() }
-        login.inputUntil = row.instant()
-        login.collectUntil = row.optional { row in row.instant() }
+        let cause = try row.optionalWord(as: PhoneLogin.Cause.self)
         let endedAt = row.optional { row in row.instant() }
         guard let state = PhoneLogin.State(phase, cause: cause, endedAt: endedAt) else {
             throw CorruptRow("login \(login.id) is '\(phase.rawValue)', which does not fit its cause and its end")
         }
         login.state = state
+        login.userID = try row.optional { (row) throws(CorruptRow) -> Identifier<User> in try row.identifier() }
+        login.approvedAt = row.optional { row in row.instant() }
+        login.number = row.optional { row in Int(row.integer()) }
+        login.claim = try readClaim(&row)
+        login.browserSession = try row.optionalSession()
+        login.wrongFactors = Int(row.integer())
+        login.answeredAt = row.optional { row in row.instant() }
+        login.inputUntil = row.instant()
+        login.collectUntil = row.optional { row in row.instant() }
         row.skip(1)
         login.pingAt = row.optional { row in row.instant() }
-        login.pingTries = row.optional { row in Int(row.integer()) } ?? 0
+        login.pingTries = Int(row.integer())
         for text in row.list() {
             let parts = text.split(separator: ":", maxSplits: 1)
             guard parts.count == 2, let key = UInt64(parts[0]), let reply = PhoneLogin.Reply(rawValue: String(parts[1]))
@@ -105,12 +68,12 @@ public enum PhoneLoginColumns {
     }
 
     private static func readClaim(_ row: inout some StoredRow) throws(CorruptRow) -> PhoneLogin.Claim? {
-        if row.isNull {
-            row.skip(7)
+        let ofUser = try row.optional { (row) throws(CorruptRow) -> Identifier<User> in try row.identifier() }
+        guard let sessionID = try row.optionalSession() else {
+            row.skip(5)
             return nil
         }
-        let sessionID: Identifier<Session> = try row.identifier()
-        let userID: Identifier<User> = try row.identifier()
+        guard let userID = ofUser else { throw CorruptRow("the phone \(sessionID) has no user") }
         let (clientID, deviceID) = (row.text(), row.text())
         let arrival = try row.word(as: PhoneLogin.Arrival.self)
         var wishes = PhoneLogin.Wishes()
@@ -131,37 +94,18 @@ public enum PhoneLoginColumns {
 
     /// Writes all columns of a login.
     public static func write(_ login: PhoneLogin, to row: inout some WrittenRow) {
-        let request = login.request
         row.add(login.id)
         row.add(login.kind)
         row.add(login.clientID)
-        if let authorization = request.authorization {
-            row.add(String(decoding: authorization.json, as: UTF8.self))
-        } else if let invitation = request.invitation {
-            row.add(String(decoding: invitation.json, as: UTF8.self))
-        } else if let backchannel = request.backchannel {
-            row.add(String(decoding: backchannel.json, as: UTF8.self))
-        } else {
-            row.add(([request.scope?.description ?? ""] + request.resources).joined(separator: "\n"))
-        }
-        row.add(request.remoteAddress)
-        row.add(request.userAgent)
-        row.add(list: [])
-        row.add(request.epoch)
         row.add(login.startedAt)
+        row.add(login.request.epoch)
+        row.add(String(decoding: login.request.json, as: UTF8.self))
         row.add(login.bond.word)
         row.add(login.bond.interval)
-        row.add(login.secondFactor)
+        row.add(login.request.handle)
+        row.add(login.request.userCode)
+        row.add(login.request.pollHash)
         row.add(login.browser)
-        row.add(list: login.knownUsers.map(\.description))
-        row.add(request.announceInfo)
-        row.add(request.sessionInfo)
-        row.add(request.handle)
-        row.add(request.userCode)
-        row.add(request.pollHash)
-        row.add(request.keyThumbprint)
-        row.add(request.returnURI)
-        row.add(login.browserSession)
         writeVariable(login, to: &row)
     }
 
@@ -169,28 +113,25 @@ public enum PhoneLoginColumns {
     public static func writeVariable(_ login: PhoneLogin, to row: inout some WrittenRow) {
         row.add(login.state.phase)
         row.add(login.cause)
-        row.add(login.number.map(Int64.init))
+        row.add(login.endedAt)
         row.add(login.userID)
-        row.add(login.authenticatedAt)
-        let request = login.request
-        write(login.claim, askedOf: request.backchannel?.userID ?? request.invitation?.userID, to: &row)
+        row.add(login.approvedAt)
+        row.add(login.number.map(Int64.init))
+        row.add(login.claim?.userID ?? login.request.namedUser)
+        write(login.claim, to: &row)
+        row.add(login.browserSession)
         row.add(Int64(login.wrongFactors))
         row.add(login.answeredAt)
         row.add(login.inputUntil)
         row.add(login.collectUntil)
-        row.add(login.endedAt)
         row.add(login.dueAt)
         row.add(login.pingAt)
-        row.add(login.pingTries == 0 ? nil : Int64(login.pingTries))
+        row.add(Int64(login.pingTries))
         row.add(list: login.answered.map { "\($0.key):\($0.reply.rawValue)" })
     }
 
-    /// - Parameter userID: the user that the login names before a phone has claimed it; nil: it names none.
-    private static func write(
-        _ claim: PhoneLogin.Claim?, askedOf userID: Identifier<User>?, to row: inout some WrittenRow
-    ) {
+    private static func write(_ claim: PhoneLogin.Claim?, to row: inout some WrittenRow) {
         row.add(claim?.sessionID)
-        row.add(claim?.userID ?? userID)
         row.add(claim?.clientID)
         row.add(claim?.deviceID)
         row.add(claim?.arrival)

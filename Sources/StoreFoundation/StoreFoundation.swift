@@ -130,10 +130,10 @@ public struct Columns: Sendable {
 
     init(_ names: String...) { self.names = names }
 
-    private init(names: [String]) { self.names = names }
+    init(_ names: [String]) { self.names = names }
 
     /// The columns of `left`, then those of `right`.
-    static func + (left: Columns, right: Columns) -> Columns { Columns(names: left.names + right.names) }
+    static func + (left: Columns, right: Columns) -> Columns { Columns(left.names + right.names) }
 
     /// `a, b, c`
     public var list: String { names.joined(separator: ", ") }

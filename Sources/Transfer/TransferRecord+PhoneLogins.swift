@@ -18,11 +18,13 @@ extension PhoneLogin {
         else { throw LineProblem("'bond' must be none, session or ping with its seconds") }
         let startedAt = try line.instant("started_at")
         let userID = try line.optionalIdentifier("user_id") as Identifier<User>?
-        let isKnown = try line.value("browser_known", "true or false") ?? false
+        if try line.value("browser_known", "true or false") ?? false {
+            request.knownUsers = [userID].compactMap(\.self)
+        }
         self.init(
             id: try line.identifier("login_id"), kind: try line.required("kind", try line.optionalWord("kind")),
             clientID: try line.text("client_id"), bond: bond,
-            knownUsers: isKnown ? [userID].compactMap(\.self) : [], request: request,
+            request: request,
             startedAt: startedAt, inputUntil: startedAt)
         let phase = try line.required("state", try line.optionalWord("state")) as Phase
         guard
@@ -37,7 +39,7 @@ extension PhoneLogin {
             clientID: try line.text("phone_client_id"), deviceID: try line.text("phone_device_id"),
             arrival: try line.required("arrival", try line.optionalWord("arrival")), wishes: Wishes())
         self.userID = userID
-        authenticatedAt = try line.optionalInstant("authenticated_at")
+        approvedAt = try line.optionalInstant("approved_at")
         answeredAt = try line.optionalInstant("answered_at")
         guard isMoved, !isLoggedIn || userID != nil else {
             throw LineProblem("'state' must be signed_in or that of an end, and signed_in has a user")
@@ -66,7 +68,7 @@ extension PhoneLogin {
         members.add("phone_device_id", claim?.deviceID)
         members.add("arrival", claim?.arrival.rawValue)
         members.add("user_id", userID?.description)
-        members.add("authenticated_at", authenticatedAt)
+        members.add("approved_at", approvedAt)
         members.add("answered_at", answeredAt)
         members.add("started_at", startedAt)
         members.add("ended_at", endedAt)

@@ -1,6 +1,6 @@
 -- effects: adds tables schema_migrations, catalogue_revision, settings, clients, users, user_sources, identities,
---   passkeys, sessions, provider_checks, pins, foreign_tokens, used_tokens, failed_attempts, logins, audit_events, revocations,
---   deliveries, signing_keys, admin_keys, heartbeat
+--   passkeys, sessions, provider_checks, pins, foreign_tokens, used_tokens, failed_attempts, page_logins, phone_logins, audit_events,
+--   revocations, deliveries, signing_keys, admin_keys, heartbeat
 
 -- Columns named …_at hold Unix seconds, columns named …_seconds durations. Identifiers are 16 random bytes, stored as
 -- uuid. Lists are words with a space between them. A column that may be null says what null means, unless it is "none".
@@ -307,91 +307,101 @@ CREATE TABLE failed_attempts (
 CREATE INDEX failed_attempts_of_user ON failed_attempts (user_id);
 CREATE INDEX failed_attempts_ending ON failed_attempts (wrong_password_at);
 
--- Logins that users have completed on the server's page, and logins with a phone. The id is also that of the session that the login starts.
-CREATE TABLE logins (
+-- Logins that users have completed on the server's page. The id is also that of the session that the login starts, and that of the
+-- login with a phone which the page has completed.
+CREATE TABLE page_logins (
     id uuid PRIMARY KEY,
-    kind text NOT NULL, -- 'authorize', 'device', 'backchannel', 'app' or 'enrolment'
     client_id text NOT NULL,
-    request text NOT NULL, -- the request of page or backend, or the invitation, as JSON; else scope and resources
+    request text NOT NULL, -- JSON
     remote_address text,
     user_agent text,
     -- Authentication
-    user_id uuid, -- null: not chosen yet, with a phone
+    user_id uuid NOT NULL,
     methods text NOT NULL, -- list, as in `amr`
-    authenticated_at bigint, -- null: not yet
+    authenticated_at bigint NOT NULL,
     epoch bigint NOT NULL, -- of the settings at the login
     browser_session_id uuid, -- session of the browser; null: none
     phone_login_id uuid, -- login with a phone by which the session of the browser answered; null: another way
     continued_session_id uuid, -- session that the exchange of the code has continued; null: it has started its own
     -- Authorization code
     code_hash bytea, -- SHA-256; null: the code was cancelled
-    code_expires_at bigint, -- null: there is no code
+    code_expires_at bigint NOT NULL,
     code_request bytea, -- SHA-256 of the Idempotency-Key with which the code was exchanged; null: it had none
-    code_used_at bigint,
-    started_at bigint NOT NULL,
-    -- Login with a phone; null in all of them: a login that was completed on the page
-    state text, -- 'requested', 'claimed', 'confirming', 'proving', 'approved', 'signed_in', 'completed', 'aborted', 'signed_out', 'failed' or 'deleted'
-    cause text, -- of the end; null in a living state
-    bond text, -- 'none', 'session' or 'ping': how long the session depends on the phone
-    ping_seconds bigint, -- of the bond 'ping'
-    second_factor text, -- 'required' or 'not_required'; null: as the session of the phone
-    browser bytea, -- SHA-256 of the cookie of the browser; null: there is none
-    known_users text, -- list: the users that have let the device in before, by their phones
-    announce_info text, -- JSON
-    session_info text, -- JSON
-    scan_handle bytea, -- 8 random bytes, in the picture, the link and the push
-    user_code text, -- 8 letters (RFC 8628)
-    poll_hash bytea, -- SHA-256 of the secret of the device
-    key_thumbprint text, -- key that the device has proved, with which it comes for its session; null: none
-    return_uri text, -- where the phone leads the user after an approval by a link; null: the device has no link
-    number_shown bigint, -- on the device, 10 to 99
-    phone_session_id uuid, -- of the phone that has claimed it; null: none
-    phone_user_id uuid, -- its user; before the claim the user that a backend asks (CIBA), or of the invitation
-    phone_client_id text,
-    phone_device_id text,
-    arrival text, -- 'scanned', 'linked', 'pushed', 'typed' or 'in_app'
-    phone_options text, -- list
-    phone_secret_hash bytea, -- SHA-256 of the secret of a phone that enrols; null: it has a session
-    wrong_factors bigint,
-    answered_at bigint, -- last answer of the phone after the login
-    input_until bigint,
-    collect_until bigint,
-    ended_at bigint,
-    due_at bigint, -- when time may change it next; null: not by itself
-    ping_at bigint, -- when its client is told of the result next (OpenID Connect CIBA); null: never, or no more
-    ping_tries bigint, -- how often it was; null: never
-    answered_acts text -- list, the latest one last
+    code_used_at bigint, -- null: it was not exchanged
+    started_at bigint NOT NULL
 );
 
 -- Finds the login of a code.
-CREATE UNIQUE INDEX logins_code ON logins (code_hash) WHERE code_hash IS NOT NULL;
+CREATE UNIQUE INDEX page_logins_code ON page_logins (code_hash) WHERE code_hash IS NOT NULL;
 -- Finds the codes of a user that can still be exchanged.
-CREATE INDEX logins_user ON logins (user_id) WHERE code_used_at IS NULL AND code_hash IS NOT NULL;
+CREATE INDEX page_logins_user ON page_logins (user_id) WHERE code_used_at IS NULL AND code_hash IS NOT NULL;
 -- Finds the logins whose sessions belong to the session of a browser.
-CREATE INDEX logins_browser ON logins (browser_session_id) WHERE browser_session_id IS NOT NULL;
+CREATE INDEX page_logins_browser ON page_logins (browser_session_id) WHERE browser_session_id IS NOT NULL;
 -- Finds the logins that the session of a browser has answered by a login with a phone.
-CREATE INDEX logins_by_phone_login ON logins (phone_login_id) WHERE phone_login_id IS NOT NULL;
+CREATE INDEX page_logins_phone ON page_logins (phone_login_id) WHERE phone_login_id IS NOT NULL;
 -- Finds the logins that have continued a session.
-CREATE INDEX logins_continuing ON logins (continued_session_id) WHERE continued_session_id IS NOT NULL;
+CREATE INDEX page_logins_continuing ON page_logins (continued_session_id) WHERE continued_session_id IS NOT NULL;
 -- Finds the rows that can be deleted.
-CREATE INDEX logins_started ON logins (started_at);
+CREATE INDEX page_logins_started ON page_logins (started_at);
+
+-- Logins with a phone. The id is also that of the session that the login starts.
+CREATE TABLE phone_logins (
+    id uuid PRIMARY KEY,
+    kind text NOT NULL, -- 'authorize', 'device', 'backchannel', 'app' or 'enrolment'
+    client_id text NOT NULL,
+    started_at bigint NOT NULL,
+    epoch bigint NOT NULL, -- of the settings at the request
+    request text NOT NULL, -- JSON
+    bond text NOT NULL, -- 'none', 'session' or 'ping': how long the session depends on the phone
+    ping_seconds bigint, -- of the bond 'ping'; null for the others
+    code_handle bytea, -- 8 random bytes, in the picture, the link and the push
+    user_code text, -- 8 letters (RFC 8628)
+    secret_hash bytea, -- SHA-256 of the secret of the device
+    browser_hash bytea, -- SHA-256 of the cookie of the browser; null: there is none
+    -- What acts and time change
+    state text NOT NULL, -- 'requested', 'claimed', 'confirming', 'proving', 'approved', 'signed_in', 'completed', 'aborted', 'signed_out', 'failed' or 'deleted'
+    cause text, -- of the end; null: it is not over, or was completed
+    ended_at bigint,
+    user_id uuid, -- null: the user has not chosen the account by an act
+    approved_at bigint,
+    number_shown bigint, -- on the device, 10 to 99
+    of_user_id uuid, -- user of the phone that has claimed it; before the claim the user that a backend or an invitation names
+    phone_session_id uuid, -- of the phone that has claimed it; null: none
+    phone_client_id text,
+    phone_device_id text,
+    arrival text, -- 'scanned', 'linked', 'pushed', 'typed' or 'in_app'
+    wishes text NOT NULL, -- of the app, list
+    phone_secret_hash bytea, -- SHA-256 of the secret of a phone that enrols; null: it has a session
+    browser_session_id uuid, -- session of the browser that has collected it; null: none has
+    wrong_factors bigint NOT NULL,
+    answered_at bigint, -- last answer of the phone after the login
+    input_until bigint NOT NULL,
+    collect_until bigint, -- null: it is not approved
+    due_at bigint, -- when time may change it next; null: not by itself
+    ping_at bigint, -- when its client is told of the result next (OpenID Connect CIBA); null: never, or no more
+    ping_tries bigint NOT NULL,
+    answered_acts text NOT NULL -- list, the latest one last
+);
+
 -- Find a living login by what the phone scanned, and by what the user typed.
-CREATE UNIQUE INDEX logins_scan ON logins (scan_handle) WHERE scan_handle IS NOT NULL AND ended_at IS NULL;
-CREATE UNIQUE INDEX logins_typed ON logins (user_code) WHERE user_code IS NOT NULL AND ended_at IS NULL;
+CREATE UNIQUE INDEX phone_logins_code ON phone_logins (code_handle) WHERE code_handle IS NOT NULL AND ended_at IS NULL;
+CREATE UNIQUE INDEX phone_logins_typed ON phone_logins (user_code) WHERE user_code IS NOT NULL AND ended_at IS NULL;
 -- Finds the login of a device that asks for its result.
-CREATE UNIQUE INDEX logins_poll ON logins (poll_hash) WHERE poll_hash IS NOT NULL;
+CREATE UNIQUE INDEX phone_logins_secret ON phone_logins (secret_hash) WHERE secret_hash IS NOT NULL;
 -- Finds what depends on the session of a phone.
-CREATE INDEX logins_phone ON logins (phone_session_id) WHERE phone_session_id IS NOT NULL AND ended_at IS NULL;
+CREATE INDEX phone_logins_phone ON phone_logins (phone_session_id) WHERE phone_session_id IS NOT NULL AND ended_at IS NULL;
+-- Finds the logins that the session of a browser has collected.
+CREATE INDEX phone_logins_browser ON phone_logins (browser_session_id) WHERE browser_session_id IS NOT NULL;
 -- Finds the logins that phones of a user have claimed, and the account of a login.
-CREATE INDEX logins_of_user ON logins (phone_user_id, started_at) WHERE phone_user_id IS NOT NULL;
+CREATE INDEX phone_logins_of_user ON phone_logins (of_user_id, started_at) WHERE of_user_id IS NOT NULL;
 -- Finds the logins with a ping that is due.
-CREATE INDEX logins_ping ON logins (ping_at) WHERE ping_at IS NOT NULL;
+CREATE INDEX phone_logins_ping ON phone_logins (ping_at) WHERE ping_at IS NOT NULL;
 -- Finds the logins that time may have changed, and counts those that wait for a phone.
-CREATE INDEX logins_due ON logins (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX logins_waiting ON logins (id) WHERE state = 'requested';
--- Find the newest logins with a phone, of all or in one state, among those that were completed on the page.
-CREATE INDEX logins_by_time ON logins (started_at, id) WHERE state IS NOT NULL;
-CREATE INDEX logins_by_state ON logins (state, started_at, id) WHERE state IS NOT NULL;
+CREATE INDEX phone_logins_due ON phone_logins (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX phone_logins_waiting ON phone_logins (id) WHERE state = 'requested';
+-- Find the newest logins, of all or in one state, and the rows that can be deleted.
+CREATE INDEX phone_logins_by_time ON phone_logins (started_at, id);
+CREATE INDEX phone_logins_by_state ON phone_logins (state, started_at, id);
 
 -- Numbers are given in the order of commits, under the lock of the audit trail, because readers have them as their cursor.
 CREATE TABLE audit_events (

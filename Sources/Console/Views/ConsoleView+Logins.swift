@@ -283,7 +283,7 @@ extension ConsoleView {
             ("Account", login.userID.map { user($0, facts) } ?? "not chosen"),
             ("Bond", bond), ("Requested", time(login.startedAt)),
             ("Awaits the user until", login.state.awaitsInput ? time(login.inputUntil) : ""),
-            ("Approved", login.authenticatedAt.map { time($0) } ?? ""),
+            ("Approved", login.approvedAt.map { time($0) } ?? ""),
             ("Last answer of the phone", login.answeredAt.map { time($0) } ?? ""),
             ("Wrong second factors", login.wrongFactors == 0 ? "" : "\(login.wrongFactors)"),
             ("Ended", login.endedAt.map { time($0) } ?? ""),

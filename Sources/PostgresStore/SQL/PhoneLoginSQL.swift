@@ -3,7 +3,7 @@ internal import StoreFoundation
 
 /// Every statement about logins with a phone.
 enum PhoneLoginSQL {
-    private static let select = "SELECT \(PhoneLoginColumns.all.list) FROM logins WHERE state IS NOT NULL AND"
+    private static let select = "SELECT \(PhoneLoginColumns.all.list) FROM phone_logins WHERE"
 
     static func read(_ row: inout Row) throws(CorruptRow) -> PhoneLogin { try PhoneLoginColumns.read(&row) }
 
@@ -11,12 +11,12 @@ enum PhoneLoginSQL {
         switch key {
         case .id(let id): Statement("\(select) id = $1::uuid \(locked)", id)
         case .handle(let handle):
-            Statement("\(select) scan_handle = $1::bytea AND ended_at IS NULL \(locked)", handle)
+            Statement("\(select) code_handle = $1::bytea AND ended_at IS NULL \(locked)", handle)
         case .userCode(let code): Statement("\(select) user_code = $1::text AND ended_at IS NULL \(locked)", code)
-        case .poll(let hash): Statement("\(select) poll_hash = $1::bytea \(locked)", hash)
+        case .poll(let hash): Statement("\(select) secret_hash = $1::bytea \(locked)", hash)
         case .session(let id):
             Statement(
-                "\(select) id = coalesce((SELECT phone_login_id FROM logins WHERE id = $1::uuid), $1::uuid) \(locked)",
+                "\(select) id = coalesce((SELECT phone_login_id FROM page_logins WHERE id = $1::uuid), $1::uuid) \(locked)",
                 id)
         }
     }
@@ -32,13 +32,12 @@ enum PhoneLoginSQL {
     static func selectAny(ofPhone sessionID: Identifier<Session>) -> Statement {
         Statement(
             """
-            SELECT 1::bigint FROM logins
-            WHERE state IS NOT NULL AND phone_session_id = $1::uuid AND ended_at IS NULL LIMIT 1
+            SELECT 1::bigint FROM phone_logins WHERE phone_session_id = $1::uuid AND ended_at IS NULL LIMIT 1
             """, sessionID)
     }
 
     static func selectLivingForUpdate(ofUser userID: Identifier<User>) -> Statement {
-        Statement("\(select) phone_user_id = $1::uuid AND ended_at IS NULL ORDER BY id FOR UPDATE", userID)
+        Statement("\(select) of_user_id = $1::uuid AND ended_at IS NULL ORDER BY id FOR UPDATE", userID)
     }
 
     static func selectPage(
@@ -48,7 +47,7 @@ enum PhoneLoginSQL {
     ) -> Statement {
         Statement(
             """
-            \(select) \(userID == nil ? "$1::uuid IS NULL" : "phone_user_id = $1::uuid")
+            \(select) \(userID == nil ? "$1::uuid IS NULL" : "of_user_id = $1::uuid")
                 AND \(phase == nil ? "$2::text IS NULL" : "state = $2::text")
                 AND (started_at, id) < ($3::bigint, coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
             ORDER BY started_at DESC, id DESC LIMIT $5::bigint
@@ -56,12 +55,13 @@ enum PhoneLoginSQL {
     }
 
     static func selectDue(by now: Instant, limit: Int) -> Statement {
-        Statement("SELECT id FROM logins WHERE due_at <= $1::bigint ORDER BY due_at LIMIT $2::bigint", now, limit)
+        Statement("SELECT id FROM phone_logins WHERE due_at <= $1::bigint ORDER BY due_at LIMIT $2::bigint", now, limit)
     }
 
     static func selectPings(by now: Instant, limit: Int) -> Statement {
         Statement(
-            "SELECT id, client_id FROM logins WHERE ping_at <= $1::bigint ORDER BY ping_at LIMIT $2::bigint", now, limit
+            "SELECT id, client_id FROM phone_logins WHERE ping_at <= $1::bigint ORDER BY ping_at LIMIT $2::bigint", now,
+            limit
         )
     }
 
@@ -69,7 +69,7 @@ enum PhoneLoginSQL {
         Statement(
             """
             SELECT count(*) FROM (
-                SELECT 1 FROM logins WHERE state = 'requested' AND (kind = 'enrolment') = $1::boolean LIMIT $2::bigint
+                SELECT 1 FROM phone_logins WHERE state = 'requested' AND (kind = 'enrolment') = $1::boolean LIMIT $2::bigint
             ) AS waiting
             """, areInvitations, limit)
     }
@@ -77,8 +77,8 @@ enum PhoneLoginSQL {
     static func countPushes(to userID: Identifier<User>, at now: Instant, since: Instant) -> Statement {
         Statement(
             """
-            SELECT count(*) FROM logins
-            WHERE phone_user_id = $1::uuid AND started_at > $2::bigint AND kind = 'backchannel'
+            SELECT count(*) FROM phone_logins
+            WHERE of_user_id = $1::uuid AND started_at > $2::bigint AND kind = 'backchannel'
                 AND state IN ('requested', 'claimed', 'confirming', 'proving') AND input_until > $3::bigint
             """, userID, since, now)
     }
@@ -86,30 +86,42 @@ enum PhoneLoginSQL {
     static func markDeleted(of userID: Identifier<User>) -> Statement {
         Statement(
             """
-            UPDATE logins SET state = 'deleted'
-            WHERE state IS NOT NULL AND phone_user_id = $1::uuid AND user_id = $1::uuid AND ended_at IS NOT NULL
+            UPDATE phone_logins SET state = 'deleted'
+            WHERE of_user_id = $1::uuid AND user_id = $1::uuid AND ended_at IS NOT NULL
             """, userID)
-    }
-
-    static func complete(_ login: PageLogin) -> Statement {
-        Statement("UPDATE logins SET \(PageLoginColumns.completion.assignments(from: 2)) WHERE id = $1::uuid") { row in
-            row.add(login.id)
-            PageLoginColumns.writeCompletion(login, to: &row)
-        }
     }
 
     static func insert(_ login: PhoneLogin) -> Statement {
         Statement(
             """
-            INSERT INTO logins (\(PhoneLoginColumns.all.list)) VALUES (\(PhoneLoginColumns.all.placeholders()))
+            INSERT INTO phone_logins (\(PhoneLoginColumns.all.list)) VALUES (\(PhoneLoginColumns.all.placeholders()))
             """
         ) { row in PhoneLoginColumns.write(login, to: &row) }
     }
 
     static func update(_ login: PhoneLogin) -> Statement {
-        Statement("UPDATE logins SET \(PhoneLoginColumns.variable.assignments(from: 2)) WHERE id = $1::uuid") { row in
+        Statement("UPDATE phone_logins SET \(PhoneLoginColumns.variable.assignments(from: 2)) WHERE id = $1::uuid") {
+            row in
             row.add(login.id)
             PhoneLoginColumns.writeVariable(login, to: &row)
         }
+    }
+
+    static func deleteOld(before instant: Instant, limit: Int) -> Statement {
+        Statement(
+            """
+            DELETE FROM phone_logins WHERE id IN (
+                SELECT id FROM phone_logins l WHERE l.started_at < $1::bigint
+                AND NOT EXISTS (SELECT 1 FROM page_logins p WHERE p.phone_login_id = l.id)
+                AND NOT EXISTS (
+                    SELECT 1 FROM sessions s WHERE s.id = l.id AND (
+                        s.ended_at IS NULL AND (l.browser_session_id IS NOT NULL OR l.state = 'signed_in')
+                        OR EXISTS (
+                            SELECT 1 FROM clients c WHERE c.id = l.client_id AND c.backchannel_logout_uri IS NOT NULL
+                        )
+                    )
+                ) LIMIT $2::bigint
+            )
+            """, instant, limit)
     }
 }

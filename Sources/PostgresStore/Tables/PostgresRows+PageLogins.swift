@@ -40,7 +40,7 @@ extension PostgresRows {
         if ending.deviceID == nil { perform(PageLoginSQL.cancelCodes(of: userID, client: ending.clientID)) }
     }
 
-    func deleteLogins(before instant: Instant, limit: Int) -> Answer<Int> {
+    func deletePageLogins(before instant: Instant, limit: Int) -> Answer<Int> {
         count(PageLoginSQL.deleteOld(before: instant, limit: limit))
     }
 }

@@ -6,11 +6,11 @@ extension PostgresRows {
         first(PhoneLoginSQL.select(key), PhoneLoginSQL.read)
     }
 
-    func loginSessionForUpdate(_ id: Identifier<Session>) -> Answer<PhoneLogin?> {
+    func phoneLoginForUpdate(_ id: Identifier<Session>) -> Answer<PhoneLogin?> {
         first(PhoneLoginSQL.select(.id(id), locked: "FOR UPDATE"), PhoneLoginSQL.read)
     }
 
-    func loginSessionsForUpdate(ofPhone sessionID: Identifier<Session>) -> Answer<[PhoneLogin]> {
+    func phoneLoginsForUpdate(ofPhone sessionID: Identifier<Session>) -> Answer<[PhoneLogin]> {
         all(PhoneLoginSQL.select(ofPhone: sessionID, locked: "FOR UPDATE"), PhoneLoginSQL.read)
     }
 
@@ -66,9 +66,11 @@ extension PostgresRows {
         perform(PhoneLoginSQL.markDeleted(of: userID))
     }
 
-    func complete(_ login: PageLogin) { perform(PhoneLoginSQL.complete(login)) }
-
     func insert(_ login: PhoneLogin) { perform(PhoneLoginSQL.insert(login)) }
 
     func update(_ login: PhoneLogin) { perform(PhoneLoginSQL.update(login)) }
+
+    func deletePhoneLogins(before instant: Instant, limit: Int) -> Answer<Int> {
+        count(PhoneLoginSQL.deleteOld(before: instant, limit: limit))
+    }
 }

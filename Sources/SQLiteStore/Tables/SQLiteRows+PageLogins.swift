@@ -3,40 +3,43 @@ internal import StoreFoundation
 
 /// Every statement about logins on the server's page.
 private enum PageLoginRow {
-    private static let columns = PageLoginColumns.all.list
+    private static let select = "SELECT \(PageLoginColumns.all.list) FROM page_logins WHERE"
 
-    static let selectByID = Query(
-        "SELECT \(columns) FROM logins WHERE id = ? AND kind = 'authorize' AND code_expires_at IS NOT NULL")
-    static let selectByBrowser = Query(
-        "SELECT \(columns) FROM logins WHERE browser_session_id = ? AND kind = 'authorize' AND code_expires_at IS NOT NULL"
-    )
-    static let selectByPhoneLogin = Query("SELECT \(columns) FROM logins WHERE phone_login_id = ?")
-    static let selectContinuing = Query(
-        "SELECT \(columns) FROM logins WHERE continued_session_id = ? ORDER BY id")
+    static let selectByID = Query("\(select) id = ?")
+    static let selectByBrowser = Query("\(select) browser_session_id = ?")
+    static let selectByPhoneLogin = Query("\(select) phone_login_id = ?")
+    static let selectContinuing = Query("\(select) continued_session_id = ? ORDER BY id")
     static let selectInOrder = Query(
-        "SELECT \(columns) FROM logins WHERE id > ? AND state IS NULL ORDER BY id LIMIT ?")
+        """
+        \(select) id > ? AND NOT EXISTS (SELECT 1 FROM phone_logins p WHERE p.id = page_logins.id)
+        ORDER BY id LIMIT ?
+        """)
     static let selectWithIDToken = Query(
         """
-        SELECT id, coalesce(continued_session_id, id), client_id FROM logins
-        WHERE id > ? AND kind <> 'enrolment' ORDER BY id LIMIT ?
+        SELECT id, coalesce(continued_session_id, id), client_id FROM page_logins WHERE id > ?1
+        UNION ALL
+        SELECT id, id, client_id FROM phone_logins p WHERE id > ?1 AND kind <> 'enrolment'
+            AND NOT EXISTS (SELECT 1 FROM page_logins l WHERE l.id = p.id)
+        ORDER BY 1 LIMIT ?2
         """)
-    static let selectByCode = Query("SELECT \(columns) FROM logins WHERE code_hash = ?")
-    static let insert = Query(inserting: nil, PageLoginColumns.all, into: "logins")
+    static let selectByCode = Query("\(select) code_hash = ?")
+    static let insert = Query(inserting: nil, PageLoginColumns.all, into: "page_logins")
     static let updateCode = Query(
-        "UPDATE logins SET code_hash = ?, code_request = ?, code_used_at = ?, continued_session_id = ? WHERE id = ?")
+        """
+        UPDATE page_logins SET code_hash = ?, code_request = ?, code_used_at = ?, continued_session_id = ?
+        WHERE id = ?
+        """)
     static let cancelCodes = Query(
         """
-        UPDATE logins SET code_hash = NULL
+        UPDATE page_logins SET code_hash = NULL
         WHERE user_id = ?1 AND code_used_at IS NULL AND code_hash IS NOT NULL AND (?2 IS NULL OR client_id = ?2)
         """)
     static let deleteOld = Query(
         """
-        DELETE FROM logins WHERE number IN (
-            SELECT number FROM logins l
-            WHERE l.started_at < ? AND NOT EXISTS (SELECT 1 FROM logins o WHERE o.phone_login_id = l.id)
-            AND NOT EXISTS (
+        DELETE FROM page_logins WHERE number IN (
+            SELECT number FROM page_logins l WHERE l.started_at < ? AND NOT EXISTS (
                 SELECT 1 FROM sessions s WHERE s.id = coalesce(l.continued_session_id, l.id) AND (
-                    s.ended_at IS NULL AND (l.browser_session_id IS NOT NULL OR l.state = 'signed_in')
+                    s.ended_at IS NULL AND l.browser_session_id IS NOT NULL
                     OR EXISTS (
                         SELECT 1 FROM clients c WHERE c.id = l.client_id AND c.backchannel_logout_uri IS NOT NULL
                     )
@@ -116,7 +119,7 @@ extension SQLiteRows {
         }
     }
 
-    func deleteLogins(before instant: Instant, limit: Int) -> Answer<Int> {
+    func deletePageLogins(before instant: Instant, limit: Int) -> Answer<Int> {
         answer { (connection) throws(DatabaseError) in try connection.execute(PageLoginRow.deleteOld, instant, limit) }
     }
 }

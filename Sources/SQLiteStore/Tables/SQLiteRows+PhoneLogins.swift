@@ -3,51 +3,63 @@ internal import StoreFoundation
 
 /// Every statement about logins with a phone.
 enum PhoneLoginRow {
-    private static let select = "SELECT \(PhoneLoginColumns.all.list) FROM logins WHERE state IS NOT NULL AND"
+    private static let select = "SELECT \(PhoneLoginColumns.all.list) FROM phone_logins WHERE"
 
     static let selectByID = Query("\(select) id = ?")
-    static let selectByHandle = Query("\(select) scan_handle = ? AND ended_at IS NULL")
+    static let selectByHandle = Query("\(select) code_handle = ? AND ended_at IS NULL")
     static let selectByUserCode = Query("\(select) user_code = ? AND ended_at IS NULL")
-    static let selectByPoll = Query("\(select) poll_hash = ?")
+    static let selectByPoll = Query("\(select) secret_hash = ?")
     static let selectBySession = Query(
-        "\(select) id = coalesce((SELECT phone_login_id FROM logins WHERE id = ?1), ?1)")
+        "\(select) id = coalesce((SELECT phone_login_id FROM page_logins WHERE id = ?1), ?1)")
     static let selectByBrowser = Query("\(select) browser_session_id = ? ORDER BY started_at DESC, id DESC")
     static let selectOfPhone = Query("\(select) phone_session_id = ? AND ended_at IS NULL ORDER BY id")
     static let hasOfPhone = Query(
-        "SELECT 1 FROM logins WHERE state IS NOT NULL AND phone_session_id = ? AND ended_at IS NULL LIMIT 1")
-    static let selectLivingOfUser = Query("\(select) phone_user_id = ? AND ended_at IS NULL ORDER BY id")
+        "SELECT 1 FROM phone_logins WHERE phone_session_id = ? AND ended_at IS NULL LIMIT 1")
+    static let selectLivingOfUser = Query("\(select) of_user_id = ? AND ended_at IS NULL ORDER BY id")
     private static let page = """
         (?2 IS NULL OR state = ?2) AND (started_at, id) < (?3, ?4) ORDER BY started_at DESC, id DESC LIMIT ?5
         """
-    static let selectPageOfUser = Query("\(select) phone_user_id = ?1 AND \(page)")
+    static let selectPageOfUser = Query("\(select) of_user_id = ?1 AND \(page)")
     static let selectPage = Query("\(select) ?1 IS NULL AND \(page)")
     static let selectPageInState = Query("\(select) ?1 IS NULL AND state = ?2 AND \(page)")
-    static let selectDue = Query("SELECT id FROM logins WHERE due_at <= ? ORDER BY due_at LIMIT ?")
-    static let selectPings = Query("SELECT id, client_id FROM logins WHERE ping_at <= ? ORDER BY ping_at LIMIT ?")
+    static let selectDue = Query("SELECT id FROM phone_logins WHERE due_at <= ? ORDER BY due_at LIMIT ?")
+    static let selectPings = Query("SELECT id, client_id FROM phone_logins WHERE ping_at <= ? ORDER BY ping_at LIMIT ?")
     static let countWaiting = Query(
         """
         SELECT count(*) FROM
-            (SELECT 1 FROM logins WHERE state = 'requested' AND (kind = 'enrolment') = ? LIMIT ?)
+            (SELECT 1 FROM phone_logins WHERE state = 'requested' AND (kind = 'enrolment') = ? LIMIT ?)
         """)
     static let countPushes = Query(
         """
-        SELECT count(*) FROM logins WHERE phone_user_id = ? AND started_at > ? AND kind = 'backchannel'
+        SELECT count(*) FROM phone_logins WHERE of_user_id = ? AND started_at > ? AND kind = 'backchannel'
             AND state IN ('requested', 'claimed', 'confirming', 'proving') AND input_until > ?
         """)
     static let markDeleted = Query(
         """
-        UPDATE logins SET state = 'deleted' WHERE state IS NOT NULL AND phone_user_id = ?1 AND user_id = ?1
+        UPDATE phone_logins SET state = 'deleted' WHERE of_user_id = ?1 AND user_id = ?1
             AND ended_at IS NOT NULL
         """)
-    static let complete = Query(
-        """
-        UPDATE logins SET \(PageLoginColumns.completion.names.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?
-        """)
-    static let insert = Query(inserting: nil, PhoneLoginColumns.all, into: "logins")
+    static let insert = Query(inserting: nil, PhoneLoginColumns.all, into: "phone_logins")
     static let update = Query(
         """
-        UPDATE logins SET \(PhoneLoginColumns.variable.names.map { "\($0) = ?" }.joined(separator: ", "))
+        UPDATE phone_logins SET \(PhoneLoginColumns.variable.names.map { "\($0) = ?" }.joined(separator: ", "))
         WHERE id = ?
+        """)
+
+    static let deleteOld = Query(
+        """
+        DELETE FROM phone_logins WHERE number IN (
+            SELECT number FROM phone_logins l
+            WHERE l.started_at < ? AND NOT EXISTS (SELECT 1 FROM page_logins p WHERE p.phone_login_id = l.id)
+            AND NOT EXISTS (
+                SELECT 1 FROM sessions s WHERE s.id = l.id AND (
+                    s.ended_at IS NULL AND (l.browser_session_id IS NOT NULL OR l.state = 'signed_in')
+                    OR EXISTS (
+                        SELECT 1 FROM clients c WHERE c.id = l.client_id AND c.backchannel_logout_uri IS NOT NULL
+                    )
+                )
+            ) LIMIT ?
+        )
         """)
 
     static func read(_ row: inout Row) throws(CorruptRow) -> PhoneLogin { try PhoneLoginColumns.read(&row) }
@@ -71,9 +83,9 @@ extension SQLiteRows {
         }
     }
 
-    func loginSessionForUpdate(_ id: Identifier<Session>) -> Answer<PhoneLogin?> { phoneLogin(.id(id)) }
+    func phoneLoginForUpdate(_ id: Identifier<Session>) -> Answer<PhoneLogin?> { phoneLogin(.id(id)) }
 
-    func loginSessionsForUpdate(ofPhone sessionID: Identifier<Session>) -> Answer<[PhoneLogin]> {
+    func phoneLoginsForUpdate(ofPhone sessionID: Identifier<Session>) -> Answer<[PhoneLogin]> {
         phoneLogins(ofPhone: sessionID)
     }
 
@@ -149,15 +161,6 @@ extension SQLiteRows {
         perform { (connection) throws(DatabaseError) in try connection.execute(PhoneLoginRow.markDeleted, userID) }
     }
 
-    func complete(_ login: PageLogin) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(PhoneLoginRow.complete) { row in
-                PageLoginColumns.writeCompletion(login, to: &row)
-                row.add(login.id)
-            }
-        }
-    }
-
     func insert(_ login: PhoneLogin) {
         perform { (connection) throws(DatabaseError) in
             try connection.execute(PhoneLoginRow.insert) { row in PhoneLoginColumns.write(login, to: &row) }
@@ -171,5 +174,9 @@ extension SQLiteRows {
                 row.add(login.id)
             }
         }
+    }
+
+    func deletePhoneLogins(before instant: Instant, limit: Int) -> Answer<Int> {
+        answer { (connection) throws(DatabaseError) in try connection.execute(PhoneLoginRow.deleteOld, instant, limit) }
     }
 }

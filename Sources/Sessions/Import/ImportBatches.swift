@@ -82,7 +82,7 @@ extension Store {
         let owned = logins.compactMap { login in login.claim.map { (userID: $0.userID, login: login) } }
         return try await importAdded(owned, mode, userID: \.userID, isOver: { _, _ in false }) { transaction, item in
             let login = item.login
-            let (known, session) = (transaction.loginSessionForUpdate(login.id), transaction.sessionForUpdate(login.id))
+            let (known, session) = (transaction.phoneLoginForUpdate(login.id), transaction.sessionForUpdate(login.id))
             return Answer { () throws(TransactionError) in
                 try transaction.take(login, over: try known.value(), session: try session.value())
             }

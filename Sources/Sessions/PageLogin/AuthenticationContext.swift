@@ -96,7 +96,7 @@ extension Session {
     func pastAuthentications(_ phoneLogins: [PhoneLogin]) -> [PastAuthentication] {
         let phone = phoneLogins.first.map { login in
             var past = PastAuthentication(
-                methods: [PhoneLogin.authenticationMethod], at: login.authenticatedAt ?? login.startedAt)
+                methods: [PhoneLogin.authenticationMethod], at: login.approvedAt ?? login.startedAt)
             past.phoneLogin = login
             return past
         }

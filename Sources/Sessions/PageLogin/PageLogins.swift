@@ -107,12 +107,15 @@ extension Store {
         }
     }
 
-    /// Deletes up to `limit` logins that were completed before `instant`. Kept are those with a browser session whose own session
-    /// has no end yet, and those of a client that gets logout tokens for as long as the session or its tombstone exists: they
-    /// tell of which ended sessions the client has an ID token. Returns the number of deleted rows.
+    /// Deletes up to `limit` logins on the page and up to `limit` logins with a phone that are older than `instant`. Kept are those
+    /// with a browser session whose own session has no end yet, those whose session depends on a phone, and those of a client
+    /// that gets logout tokens for as long as the session or its tombstone exists: they tell of which ended sessions the client
+    /// has an ID token. Returns the number of deleted rows.
     public func sweepLogins(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
         try await write(.nothing) { (transaction) throws(TransactionError) in
-            try transaction.deleteLogins(before: instant, limit: limit).value()
+            // The login with a phone by which a login on the page was answered goes after that.
+            let deleted = try transaction.deletePageLogins(before: instant, limit: limit).value()
+            return try transaction.deletePhoneLogins(before: instant, limit: limit).value() + deleted
         }
     }
 }

@@ -1,5 +1,5 @@
 /// One attempt to log in on a device with the help of a phone, from the request to the end of what came of it: a row of the
-/// table `logins`. Its id is also that of the session which it starts.
+/// table `phone_logins`. Its id is also that of the session which it starts.
 ///
 /// `PhoneLoginPolicy` alone changes the fields that are variable.
 public struct PhoneLogin: Hashable, Sendable, Identifiable {
@@ -46,12 +46,6 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
         /// Whether the user has to type the number that the other device shows. A link leads to the same device, and a typed
         /// code was read from the other device already.
         public var needsNumber: Bool { self == .scanned || self == .pushed }
-    }
-
-    /// Whether the user has to prove presence beside the confirmation.
-    public enum FactorRule: String, CaseIterable, Sendable {
-        case required
-        case notRequired = "not_required"
     }
 
     /// The phone that has claimed a login.
@@ -117,49 +111,6 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
         public init() {}
     }
 
-    /// What the client has asked for, and how the login is found.
-    public struct Request: Hashable, Sendable {
-        /// The scope; nil: all that the client can be granted.
-        public var scope: Scope?
-        /// The APIs of the tokens (RFC 8707).
-        public var resources: [String] = []
-        /// What the user sees before the approval: a JSON object of a confidential client or an admin, at most `infoLengthMax`
-        /// bytes, or a JSON string of a public client, with a plain text of `quoteLengthMax` scalars at most.
-        public var announceInfo: String?
-        /// What the user sees after the login, likewise.
-        public var sessionInfo: String?
-        /// The network address of the device.
-        public var remoteAddress: String?
-        /// The `User-Agent` of the device.
-        public var userAgent: String?
-        /// The epoch of the settings: a "revoke all" cancels the login.
-        public var epoch: Int64 = 0
-        /// The random bytes in the codes; nil: it has none.
-        public var handle: [UInt8]?
-        /// The letters that the user can type; nil: none.
-        public var userCode: String?
-        /// SHA-256 of the secret with which the device asks for the result; nil: it has none.
-        public var pollHash: [UInt8]?
-        /// The key that the device has proved to have. It alone comes for the session; nil: it has proved none.
-        public var keyThumbprint: String?
-        /// Where the phone leads the user after an approval by a link: a redirect URI of the client; nil: there is no link.
-        public var returnURI: String?
-        /// The authorization request that the login answers; nil for logins that begin elsewhere than on the page.
-        public var authorization: AuthorizationRequest?
-        /// The account that an enrolment makes, or to which it adds a device; nil for every other kind.
-        public var invitation: Invitation?
-        /// What a backend asks of one user; nil for every kind but `backchannel`.
-        public var backchannel: BackchannelRequest?
-
-        /// The longest `announceInfo` or `sessionInfo`, in bytes.
-        public static let infoLengthMax = 2048
-        /// The longest text of a public client, which anyone can have written, in Unicode scalars.
-        public static let quoteLengthMax = 200
-
-        /// A request for all that the client can be granted.
-        public init() {}
-    }
-
     /// The answer to an act that changed the row, for a retry with the same `Idempotency-Key`.
     public struct AnsweredAct: Hashable, Sendable {
         /// A short hash of the key, of the act and of its session.
@@ -198,13 +149,8 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
     public let clientID: String
     /// How long the session depends on the phone.
     public let bond: PhoneLogin.Bond
-    /// The rule that the client has set for this login; nil: that of the phone's session.
-    public let secondFactor: FactorRule?
     /// SHA-256 of the flow cookie of the browser; nil: there is no browser.
     public let browser: [UInt8]?
-    /// The users that let the device in before by phone, as it has proved. For every other user it is unknown, and takes a
-    /// second factor.
-    public let knownUsers: [Identifier<User>]
     /// What the client has asked for.
     public let request: Request
     /// When it was requested.
@@ -222,8 +168,8 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
     public var userID: Identifier<User>?
     /// The number of wrong second factors.
     public var wrongFactors = 0
-    /// When the input was complete.
-    public var authenticatedAt: Instant?
+    /// When the user's last input let the device in.
+    public var approvedAt: Instant?
     /// When the phone last answered after the login.
     public var answeredAt: Instant?
     /// From when the time-out for the input ends it.
@@ -242,16 +188,13 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
     /// - Parameter inputUntil: from when the time-out for the input ends it.
     public init(
         id: Identifier<Session>, kind: Kind, clientID: String, bond: PhoneLogin.Bond = .session,
-        secondFactor: FactorRule? = nil, browser: [UInt8]? = nil, knownUsers: [Identifier<User>] = [],
-        request: Request = Request(), startedAt: Instant, inputUntil: Instant
+        browser: [UInt8]? = nil, request: Request = Request(), startedAt: Instant, inputUntil: Instant
     ) {
         self.id = id
         self.kind = kind
         self.clientID = clientID
         self.bond = bond
-        self.secondFactor = secondFactor
         self.browser = browser
-        self.knownUsers = knownUsers
         self.request = request
         self.startedAt = startedAt
         self.inputUntil = inputUntil
@@ -277,7 +220,7 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
     public var attemptsLeft: Int { max(PhoneLoginRules().factorAttempts - wrongFactors, 0) }
 
     /// Whether the device is known to that user: a phone of the user has let it in before.
-    public func isKnown(to userID: Identifier<User>?) -> Bool { userID.map(knownUsers.contains) ?? false }
+    public func isKnown(to userID: Identifier<User>?) -> Bool { userID.map(request.knownUsers.contains) ?? false }
 
     /// Whether a session that it has let in lives, as far as the login knows, and depends on the phone.
     public var isLoggedIn: Bool { state == .signedIn }
@@ -294,7 +237,7 @@ public struct PhoneLogin: Hashable, Sendable, Identifiable {
     /// Lets a session that it has let in depend on its phone, and do less for a day from the approval on.
     public func bind(_ session: inout Session) {
         session.phoneID = isLoggedIn ? claim?.sessionID : nil
-        session.probationUntil = (authenticatedAt ?? startedAt) + PhoneLoginRules.probation
+        session.probationUntil = (approvedAt ?? startedAt) + PhoneLoginRules.probation
     }
 }
 

@@ -223,7 +223,7 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
     private func needsFactor(_ phone: Phone, _ login: PhoneLogin) -> Bool {
         if login.kind == .app || !login.needsNumber { return true }
         if !login.isKnown(to: phone.userID) || login.claim?.wishes.demandsSecondFactor == true { return true }
-        switch login.secondFactor {
+        switch login.request.factorRule {
         case .required: return true
         case .notRequired: return false
         case nil: return phone.isPresenceDue
@@ -288,14 +288,14 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
         _ login: inout PhoneLogin, at now: Instant, _ effects: inout [PhoneLogin.Effect]
     ) -> PhoneLogin.Reply {
         end(&login, .completed, nil, at: now)
-        (login.authenticatedAt, login.collectUntil) = (now, now)
+        (login.approvedAt, login.collectUntil) = (now, now)
         effects.append(.record(.approved))
         return .collected
     }
 
     private func approve(_ login: inout PhoneLogin, at now: Instant, _ effects: inout [PhoneLogin.Effect]) {
         login.state = .approved
-        login.authenticatedAt = now
+        login.approvedAt = now
         login.collectUntil = now + (login.kind == .app ? rules.nonceLifetime : rules.collectLifetime)
         // A backend may come for as long as it was told to wait.
         if login.kind == .backchannel, now + rules.collectLifetime < login.inputUntil {

@@ -105,8 +105,7 @@ extension PhoneLoginService {
 }
 
 extension PhoneLoginOnPage {
-    /// Lets the login of an app be collected by a browser. The code of its row is never handed out: the client asks for one of
-    /// its own.
+    /// Lets the login of an app be collected by a browser, without a code: the client asks for one of its own.
     fileprivate mutating func signIn(
         _ collecting: PhoneLoginOnPageInput, nonceHash: [UInt8]
     ) -> Result<(handle: BrowserHandle, idle: Duration), ServiceError> {
@@ -121,6 +120,7 @@ extension PhoneLoginOnPage {
             if case .failure(let error) = outcome { return .failure(error) }
             return .failure(.unauthorizedClient)
         }
+        self.approval?.login = nil
         return .success((handle, approval.idle))
     }
 }

@@ -100,7 +100,7 @@ extension PhoneLoginStart {
             at: now
         ).reply
         guard reply == .collected else { return .failure(change.login.error(for: reply)) }
-        guard var opening, let authenticatedAt = change.login.authenticatedAt else { return .failure(.invalidGrant) }
+        guard var opening, let approvedAt = change.login.approvedAt else { return .failure(.invalidGrant) }
         if let started = change.started {
             return repeated(started, request, for: client, opening.user, ownAudience: ownAudience)
         }
@@ -114,7 +114,7 @@ extension PhoneLoginStart {
             id: login.id, by: .phone, authenticationMethods: [PhoneLogin.authenticationMethod], from: origin,
             now: now,
             authenticated: SessionOpening.Authentication(
-                at: authenticatedAt, isOfThisLogin: true, sessionStart: authenticatedAt, epoch: login.request.epoch))
+                at: approvedAt, isOfThisLogin: true, sessionStart: approvedAt, epoch: login.request.epoch))
         guard case .success(let entitlement) = outcome else {
             // The user has approved in vain: the device may ask again, rightly.
             change = before

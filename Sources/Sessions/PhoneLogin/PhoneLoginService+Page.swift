@@ -116,7 +116,7 @@ extension PhoneLoginOnPage {
         let outcome = change.act(
             PhoneLoginAttempt(act), by: collecting.policy, collecting.rules, from: origin, at: now)
         guard outcome.reply == .collected else { return .failure(change.login.error(for: outcome.reply)) }
-        guard var approval, let authenticatedAt = change.login.authenticatedAt else {
+        guard var approval, let approvedAt = change.login.approvedAt else {
             change = before
             return .failure(.invalidCredentials)
         }
@@ -135,10 +135,11 @@ extension PhoneLoginOnPage {
         approval.login = PageLogin(
             id: change.login.id, request: kept, remoteAddress: origin.remoteAddress,
             userAgent: collecting.browser.userAgent, userID: approval.user.id, methods: authentication.methods,
-            authenticatedAt: authenticatedAt, epoch: change.login.request.epoch, browserSession: handle?.id,
+            authenticatedAt: approvedAt, epoch: change.login.request.epoch, browserSession: handle?.id,
             codeHash: collecting.code.hash, codeExpiresAt: now + PageLogin.codeLifetime,
             startedAt: change.login.startedAt)
         self.approval = approval
+        change.login.browserSession = handle?.id
         return .success(
             PageLoginService.Approval(
                 code: collecting.code.code, handle: handle, idle: approval.idle(by: collecting.policy, at: now)))

@@ -102,10 +102,11 @@ public final class PhoneLoginService: UseCase {
         let id = Identifier<Session>(random: context.random)
         let secret = opening.browser == nil ? secret(of: id, opening.kind) : nil
         let (earlier, settings) = try await earlierSessions(of: opening.device)
+        var request = request(opening, secret, epoch: settings.epoch, from: origin)
+        request.knownUsers = earlier.map(\.userID)
         let login = PhoneLogin(
-            id: id, kind: opening.kind, clientID: opening.clientID, bond: opening.bond,
-            secondFactor: opening.secondFactor, browser: opening.browser, knownUsers: earlier.map(\.userID),
-            request: request(opening, secret, epoch: settings.epoch, from: origin), startedAt: now,
+            id: id, kind: opening.kind, clientID: opening.clientID, bond: opening.bond, browser: opening.browser,
+            request: request, startedAt: now,
             inputUntil: now + (opening.lifetime ?? context.loginRules.inputLifetime))
         if let backchannel = opening.backchannel {
             try await push(login, of: backchannel, from: origin)
@@ -141,7 +142,7 @@ public final class PhoneLoginService: UseCase {
         request.handle = context.random.bytes(PhoneLoginCode.handleCount)
         request.userCode = opening.kind == .device ? UserCode.random(context.random) : nil
         request.pollHash = secret.map(Self.hash)
-        request.keyThumbprint = opening.device.keyThumbprint
+        (request.factorRule, request.keyThumbprint) = (opening.secondFactor, opening.device.keyThumbprint)
         request.returnURI = opening.returnURI
         request.backchannel = opening.backchannel
         request.epoch = epoch

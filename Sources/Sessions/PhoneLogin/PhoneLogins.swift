@@ -1,4 +1,64 @@
-// The procedures of logins with a phone: `changeLogin` for an act, `collectLogin` for the session of the device, and the lists.
+// Logins with a phone: the requests and writes about their rows, and the procedures: `changeLogin` for an act, `collectLogin` for
+// the session of the device, and the lists.
+
+/// The requests about logins with a phone.
+public protocol PhoneLoginReader {
+    /// The login with a phone that `key` finds.
+    func phoneLogin(_ key: PhoneLogin.Lookup) -> Answer<PhoneLogin?>
+
+    /// The logins with a phone that the session of a browser has collected, the latest first.
+    func phoneLogins(inBrowser id: Identifier<Session>) -> Answer<[PhoneLogin]>
+
+    /// The living logins that depend on the session of a phone, in the order of their ids.
+    func phoneLogins(ofPhone sessionID: Identifier<Session>) -> Answer<[PhoneLogin]>
+
+    /// Whether the phone with that session has claimed a login that is not over.
+    func hasPhoneLogins(ofPhone sessionID: Identifier<Session>) -> Answer<Bool>
+
+    /// The logins with a phone, the newest first: those that phones of a user have claimed, that invite the user or that a backend
+    /// has requested of the user, and those in a phase, if given.
+    func phoneLogins(
+        ofUser userID: Identifier<User>?, in phase: PhoneLogin.Phase?, after cursor: SessionCursor?, limit: Int
+    ) -> Answer<[PhoneLogin]>
+
+    /// Up to `limit` logins that time may have changed by `now`.
+    func phoneLogins(dueBy now: Instant, limit: Int) -> Answer<[Identifier<Session>]>
+
+    /// The number of logins that wait for a phone, at most `limit`.
+    func waitingPhoneLoginCount(areInvitations: Bool, limit: Int) -> Answer<Int>
+
+    /// Up to `limit` logins with a ping that is due by `now`, the oldest first.
+    func duePings(by now: Instant, limit: Int) -> Answer<[LoginReference]>
+
+    /// The number of logins that backends have requested of a user and that wait for the user at `now`.
+    func openPushCount(to userID: Identifier<User>, at now: Instant) -> Answer<Int>
+}
+
+/// The requests and writes about logins with a phone inside a transaction.
+public protocol PhoneLoginTransaction: PhoneLoginReader {
+    /// The login with a phone that has that id, for update.
+    func phoneLoginForUpdate(_ id: Identifier<Session>) -> Answer<PhoneLogin?>
+
+    /// The living logins that depend on the session of a phone, in the order of their ids, for update.
+    func phoneLoginsForUpdate(ofPhone sessionID: Identifier<Session>) -> Answer<[PhoneLogin]>
+
+    /// The living logins that phones of a user have claimed or that invite the user, in the order of their ids, for update.
+    func livingPhoneLoginsForUpdate(ofUser userID: Identifier<User>) -> Answer<[PhoneLogin]>
+
+    /// Marks all logins whose account is that user as those of a deleted user.
+    func markPhoneLoginsDeleted(of userID: Identifier<User>)
+
+    /// Adds a login with a phone.
+    func insert(_ login: PhoneLogin)
+
+    /// Writes the variable fields of a login with a phone.
+    func update(_ login: PhoneLogin)
+
+    /// Deletes up to `limit` logins that were requested before `instant`, except those by which a session of a browser answers or
+    /// whose session depends on the phone, and those of which a client with logout tokens can still be told. Returns the number
+    /// of deleted rows.
+    func deletePhoneLogins(before instant: Instant, limit: Int) -> Answer<Int>
+}
 
 /// An act on a login with a phone, inside a transaction. The closure edits `login`, usually by `act`.
 public struct PhoneLoginChange: Sendable {
@@ -276,7 +336,7 @@ extension StoreTransaction {
         } else {
             for ids in [phones.subtracting([known.id]), [known.id]] { try lock(ids, in: &found) }
         }
-        let (locked, catalogue) = (loginSessionForUpdate(known.id), catalogue())
+        let (locked, catalogue) = (phoneLoginForUpdate(known.id), catalogue())
         guard let login = try locked.value() else { return nil }
         if login.claim?.sessionID != claimantID || login.hasLetIn != known.hasLetIn { throw .overtaken }
         let current = try catalogue.value()

@@ -46,9 +46,9 @@ extension Store {
                 events += approval.events
                 if let login = approval.login {
                     if let token, try !transaction.insert(token).value() { throw .overtaken }
-                    try transaction.writeBrowser(of: approval)
-                    transaction.complete(login)
+                    transaction.insert(login)
                 }
+                try transaction.writeBrowser(of: approval)
             }
             transaction.append(events, current)
             return outcome

@@ -56,7 +56,7 @@ extension StoreTransaction {
         let browser = try clientID == Client.browserID ? id : self.browser(of: id)
         let (own, inBrowser) = (phoneLogin(.session(id)), browser.map { phoneLogins(inBrowser: $0) })
         var events: [AuditEvent] = []
-        if let ownID = try own.value()?.id, let login = try loginSessionForUpdate(ownID).value() {
+        if let ownID = try own.value()?.id, let login = try phoneLoginForUpdate(ownID).value() {
             let hasSessions = try self.hasSessions(login, in: locked)
             let outcome = act(.sessionEnded(ending.reason), on: login, hasSessions: hasSessions, at: ending.at)
             if outcome.effects.contains(where: \.endsSession) {
@@ -72,7 +72,7 @@ extension StoreTransaction {
         of logins: [PhoneLogin], _ ending: Session.Ending, in locked: LockedSessions
     ) throws(TransactionError) {
         for known in logins where known.isLoggedIn {
-            guard let login = try loginSessionForUpdate(known.id).value(), login.isLoggedIn,
+            guard let login = try phoneLoginForUpdate(known.id).value(), login.isLoggedIn,
                 try !hasSessions(login, in: locked)
             else { continue }
             act(.sessionEnded(ending.reason), on: login, at: ending.at)
@@ -106,7 +106,7 @@ extension StoreTransaction {
         of id: Identifier<Session>, at now: Instant, in locked: inout LockedSessions, by origin: Origin
     ) throws(TransactionError) -> [AuditEvent] {
         var events: [AuditEvent] = []
-        for login in try loginSessionsForUpdate(ofPhone: id).value() {
+        for login in try phoneLoginsForUpdate(ofPhone: id).value() {
             events += try endBond(of: login, at: now, in: &locked, by: origin)
         }
         return events
@@ -129,7 +129,7 @@ extension StoreTransaction {
     func moveBonds(from old: Session, to new: Identifier<Session>, at now: Instant) throws(TransactionError) {
         try noteEnd(of: old, .replaced, at: now)
         var moved: [PhoneLogin] = []
-        for login in try loginSessionsForUpdate(ofPhone: old.id).value() {
+        for login in try phoneLoginsForUpdate(ofPhone: old.id).value() {
             let outcome = act(.phoneReplaced(by: new), on: login, at: now)
             if outcome.login.isLoggedIn { moved.append(login) }
         }

@@ -61,3 +61,20 @@ public struct Identifier<Subject>: Hashable, Sendable, CustomStringConvertible {
     /// 32 lower-case hexadecimal digits.
     public var description: String { Hex.encode(words) }
 }
+
+extension Identifier: Codable {
+    /// Decodes the 32 hexadecimal digits.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let identifier = Self(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no identifier")
+        }
+        self = identifier
+    }
+
+    /// Encodes the 32 hexadecimal digits.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

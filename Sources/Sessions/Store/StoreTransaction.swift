@@ -8,59 +8,15 @@
 /// trail is written last.
 public protocol StoreTransaction:
     StoreReader, UserTransaction, IdentityTransaction, ProviderCheckTransaction, ForeignTokenTransaction,
-    PasskeyTransaction, SessionTransaction, UsedTokenTransaction, KeyTransaction, FailedAttemptsTransaction,
-    AuditTransaction, RevocationTransaction, DeliveryTransaction, PINTransaction
+    PasskeyTransaction, SessionTransaction, PageLoginTransaction, PhoneLoginTransaction, UsedTokenTransaction,
+    KeyTransaction, FailedAttemptsTransaction, AuditTransaction, RevocationTransaction, DeliveryTransaction,
+    PINTransaction
 {
     /// The wall clock.
     var now: Instant { get }
 
-    // MARK: Tokens and checks beside sessions
-
-    /// The login with that id, for update.
-    func loginForUpdate(_ id: Identifier<Session>) -> Answer<PageLogin?>
-
-    /// Adds a login.
-    func insert(_ login: PageLogin)
-
-    /// Writes the code of a login, and no other field.
-    func update(_ login: PageLogin)
-
-    /// The login with a phone that has that id, for update.
-    func loginSessionForUpdate(_ id: Identifier<Session>) -> Answer<PhoneLogin?>
-
-    /// The living logins that depend on the session of a phone, in the order of their ids, for update.
-    func loginSessionsForUpdate(ofPhone sessionID: Identifier<Session>) -> Answer<[PhoneLogin]>
-
-    /// The living logins that phones of a user have claimed or that invite the user, in the order of their ids, for update.
-    func livingPhoneLoginsForUpdate(ofUser userID: Identifier<User>) -> Answer<[PhoneLogin]>
-
-    /// Marks all logins whose account is that user as those of a deleted user.
-    func markPhoneLoginsDeleted(of userID: Identifier<User>)
-
-    /// Writes what the login page has made of a login with a phone: the request, the methods, the browser's session and the
-    /// code.
-    func complete(_ login: PageLogin)
-
-    /// Adds a login with a phone.
-    func insert(_ login: PhoneLogin)
-
-    /// Writes the variable fields of a login with a phone.
-    func update(_ login: PhoneLogin)
-
-    /// Cancels the codes of a user that were not exchanged and match the client of `ending`. Does nothing for an ending of one
-    /// device, because a code has none.
-    func cancelCodes(of userID: Identifier<User>, _ ending: UserChange.EndingSessions)
-
-    // MARK: Settings, clients, keys, deliveries
-
     /// Writes settings and clients. Every node reads them with its next request.
     func write(_ difference: CatalogueDifference)
-
-    // MARK: Clean-up
-
-    /// Deletes up to `limit` logins that were completed before `instant`, except those with a browser session whose own session
-    /// has no end. Returns the number of deleted rows.
-    func deleteLogins(before instant: Instant, limit: Int) -> Answer<Int>
 }
 
 /// An event for the audit trail, with its revocation.

@@ -64,3 +64,20 @@ public struct Scope: Hashable, Sendable, CustomStringConvertible {
     /// The tokens, separated by single spaces.
     public var description: String { tokens.count == 1 ? tokens[0] : tokens.joined(separator: " ") }
 }
+
+extension Scope: Codable {
+    /// Decodes the tokens from one string.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let scope = Scope(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no scope")
+        }
+        self = scope
+    }
+
+    /// Encodes the tokens as one string.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -35,7 +35,7 @@ struct PostgresSessionLookupTests {
         for setting in ["enable_bitmapscan", "enable_sort"] {
             _ = try connection.run([Statement("SET \(setting) = off")], commits: false, until: deadline)
         }
-        for (phase, index) in [(nil, "logins_by_time"), (PhoneLogin.Phase.aborted, "logins_by_state")] {
+        for (phase, index) in [(nil, "phone_logins_by_time"), (PhoneLogin.Phase.aborted, "phone_logins_by_state")] {
             let list = try plan(PhoneLoginSQL.selectPage(ofUser: nil, in: phase, before: .max, nil, limit: 9))
             #expect(list.contains("Index Scan Backward using \(index)") && !list.contains("Sort"), "\(list)")
         }

@@ -41,6 +41,12 @@ struct BrowserWorld: Hashable {
         client.page.remoteScope = Scope("read")
         return client
     }
+    /// The request of a browser that the user knows.
+    private static let knownRequest = {
+        var request = PhoneLogin.Request()
+        request.knownUsers = [user.id]
+        return request
+    }()
     static let ids = (0..<12).map { _ in Identifier<Session>(random: .system) }
     static let browserClient = Client.browser(createdAt: Sample.start, epoch: 1)
 
@@ -69,7 +75,7 @@ struct BrowserWorld: Hashable {
             startedAt: Sample.start, epoch: 1)
         login = PhoneLogin(
             id: Self.ids[1], kind: .authorize, clientID: "first", bond: rules.bond, browser: [1],
-            knownUsers: [Self.user.id], startedAt: Sample.start, inputUntil: Sample.start + .seconds(180))
+            request: Self.knownRequest, startedAt: Sample.start, inputUntil: Sample.start + .seconds(180))
         let acts: [PhoneLogin.Act] = [
             .claim(.scanned, PhoneLogin.Wishes()), .confirm(number: 42),
         ]

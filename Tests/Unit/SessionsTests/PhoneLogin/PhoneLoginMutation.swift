@@ -133,7 +133,7 @@ enum PhoneLoginMutation: String, CaseIterable, Sendable {
     }
 
     private func approve(_ login: inout PhoneLogin, at now: Instant) {
-        (login.state, login.authenticatedAt) = (.approved, now)
+        (login.state, login.approvedAt) = (.approved, now)
         login.collectUntil = now + PhoneLoginWorld.decision.rules.collectLifetime
     }
 }

@@ -11,9 +11,10 @@ struct PhoneLoginPolicyTests {
     private func login(
         _ bond: PhoneLogin.Bond = .session, _ rule: PhoneLogin.FactorRule? = nil
     ) -> PhoneLogin {
-        PhoneLogin(
-            id: Sample.session().id, kind: .device, clientID: "web", bond: bond, secondFactor: rule,
-            knownUsers: [phone.userID], startedAt: start,
+        var request = PhoneLogin.Request()
+        (request.factorRule, request.knownUsers) = (rule, [phone.userID])
+        return PhoneLogin(
+            id: Sample.session().id, kind: .device, clientID: "web", bond: bond, request: request, startedAt: start,
             inputUntil: start + .seconds(180))
     }
 
@@ -100,10 +101,10 @@ struct PhoneLoginPolicyTests {
             options.demandsSecondFactor = row.appDemands
             var request = PhoneLogin.Request()
             request.returnURI = "app:/back"
+            request.factorRule = row.request.flatMap { PhoneLogin.FactorRule(rawValue: $0) }
+            request.knownUsers = row.isKnown ? [phone.userID] : [Sample.user().id]
             var login = PhoneLogin(
-                id: Sample.session().id, kind: .device, clientID: "web",
-                secondFactor: row.request.flatMap { PhoneLogin.FactorRule(rawValue: $0) },
-                knownUsers: row.isKnown ? [phone.userID] : [Sample.user().id], request: request, startedAt: start,
+                id: Sample.session().id, kind: .device, clientID: "web", request: request, startedAt: start,
                 inputUntil: start + .seconds(180))
             act(.claim(row.isLink ? .linked : .scanned, options), &login) { $0.isPresenceDue = row.isDue }
             act(.confirm(number: row.isLink ? nil : 42), &login) { $0.isPresenceDue = row.isDue }

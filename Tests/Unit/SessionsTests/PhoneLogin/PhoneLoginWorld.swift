@@ -108,8 +108,7 @@ struct PhoneLoginWorld: Hashable {
         } else {
             login = PhoneLogin(
                 id: Self.loginID, kind: rules.kind, clientID: "web", bond: rules.bond,
-                secondFactor: rules.secondFactor, browser: rules.kind == .authorize ? Self.browser : nil,
-                knownUsers: rules.knownTo.map { Self.users[$0].id }, request: Self.request(rules),
+                browser: rules.kind == .authorize ? Self.browser : nil, request: Self.request(rules),
                 startedAt: Sample.start,
                 inputUntil: Sample.start + decisionRules.inputLifetime)
         }
@@ -119,6 +118,7 @@ struct PhoneLoginWorld: Hashable {
     private static func request(_ rules: Rules) -> PhoneLogin.Request {
         let kind = rules.kind
         var request = PhoneLogin.Request()
+        (request.factorRule, request.knownUsers) = (rules.secondFactor, rules.knownTo.map { users[$0].id })
         if kind == .device, rules.leadsBack { request.returnURI = "app:/back" }
         if kind == .backchannel { request.backchannel = BackchannelRequest(to: users[0].id, scope: nil) }
         guard kind == .enrolment else { return request }

@@ -104,9 +104,10 @@ struct LoginSessionWorld: Hashable {
 
     init(_ rules: Rules, _ mutation: LoginSessionMutation? = nil) {
         self.rules = rules
+        var request = Sessions.PhoneLogin.Request()
+        (request.factorRule, request.knownUsers) = (rules.secondFactor, Self.users)
         login = PhoneLogin(
-            id: Self.loginID, kind: .device, clientID: "tv", bond: rules.bond, secondFactor: rules.secondFactor,
-            knownUsers: Self.users, startedAt: Self.start,
+            id: Self.loginID, kind: .device, clientID: "tv", bond: rules.bond, request: request, startedAt: Self.start,
             inputUntil: Self.start + Self.decision.rules.inputLifetime)
         machine = Machine(isAppLogin: rules.isAppLogin && mutation != .tellsAppLoginByLooks, retriesMax: 1)
         _ = machine.takeEvents()

@@ -51,6 +51,7 @@ extension Store {
         let made = browser
         let done: Void? = try await collectOnPage(login.id, using: nil, browser: nil, by: Fixture.admin) { collection in
             _ = decideOnPhoneBrowser(.collect(browser: [1]), &collection.change)
+            collection.change.login.browserSession = made.id
             collection.approval?.started = made
             collection.approval?.login = PageLogin(
                 id: login.id, request: Self.byPhone, userID: user.id,
@@ -78,9 +79,10 @@ extension Store {
     private func approved(by phone: Session, bond: PhoneLogin.Bond) async throws -> PhoneLogin {
         var request = PhoneLogin.Request()
         request.authorization = Self.authorization
+        (request.factorRule, request.knownUsers) = (.notRequired, [phone.userID])
         let login = PhoneLogin(
-            id: Fixture.sessionID(), kind: .authorize, clientID: "web", bond: bond, secondFactor: .notRequired,
-            browser: [1], knownUsers: [phone.userID], request: request, startedAt: Fixture.start,
+            id: Fixture.sessionID(), kind: .authorize, clientID: "web", bond: bond, browser: [1], request: request,
+            startedAt: Fixture.start,
             inputUntil: Fixture.start + .seconds(180))
         #expect(try await requestLogin(login))
         for act in [PhoneLogin.Act.claim(.scanned, PhoneLogin.Wishes()), .confirm(number: 42)] {
@@ -240,6 +242,23 @@ let phoneBrowserRules: [StoreRule] = [
         let record = try #require(try await store.wholeSession(known.browser.id))
         guard case .known(let phone, _, let login)? = record.phone else { throw Unexpected("no phone") }
         #expect(phone.id == next.id && login?.id == known.first.id)
+    },
+    StoreRule("a phone login that the page has completed has a row of each kind with one id, and is listed once") {
+        store in
+        let known = try await store.givenPhoneBrowser()
+
+        let page = try #require(try await store.login(known.first.id))
+        let phone = try #require(try await store.phoneLogin(.id(known.first.id)))
+        let moved = try await store.logins(after: nil, limit: 50).map(\.id)
+        let withIDToken = try await store.read(.long) { (reader) throws(TransactionError) in
+            try reader.idTokenLogins(after: nil, limit: 50).value()
+        }
+
+        #expect(page.browserSession == known.browser.id && phone.browserSession == known.browser.id)
+        #expect(page.isByPhone && phone.state == .signedIn && phone.request.authorization != nil)
+        #expect(Set(moved).isSuperset(of: [known.second.id, known.third.id]) && !moved.contains(known.first.id))
+        let ids = withIDToken.map(\.id)
+        #expect(ids.count { $0 == known.first.id } == 1 && ids == ids.sorted { $0.words < $1.words })
     },
     StoreRule("the row of a phone login is kept for as long as a session of it lives") { store in
         let known = try await store.givenPhoneBrowser()

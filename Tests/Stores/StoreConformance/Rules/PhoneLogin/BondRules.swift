@@ -20,10 +20,10 @@ extension Store {
     {
         var request = PhoneLogin.Request()
         let secret = Fixture.sessionID().bytes
-        request.pollHash = secret
+        (request.pollHash, request.factorRule, request.knownUsers) = (secret, .notRequired, [phone.userID])
         let login = PhoneLogin(
-            id: Fixture.sessionID(), kind: .device, clientID: Client.mobileID, bond: bond, secondFactor: .notRequired,
-            knownUsers: [phone.userID], request: request, startedAt: Fixture.start,
+            id: Fixture.sessionID(), kind: .device, clientID: Client.mobileID, bond: bond, request: request,
+            startedAt: Fixture.start,
             inputUntil: Fixture.start + .seconds(180))
         #expect(try await requestLogin(login))
         for act in [PhoneLogin.Act.claim(.scanned, PhoneLogin.Wishes()), .confirm(number: 42)] {

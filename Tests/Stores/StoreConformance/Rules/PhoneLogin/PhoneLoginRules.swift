@@ -15,10 +15,11 @@ extension Fixture {
         request.userCode = "BCDFGHJ" + String(UnicodeScalar(UInt8(ascii: "K") + number))
         request.pollHash = [UInt8](repeating: number, count: 32)
         request.returnURI = "https://app.example/back?x=1"
+        (request.factorRule, request.knownUsers) = (.required, [userID(), userID()])
         request.keyThumbprint = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"
         var login = PhoneLogin(
-            id: sessionID(), kind: .device, clientID: Client.mobileID, bond: bond, secondFactor: .required,
-            browser: [1, 2, 3], knownUsers: [userID(), userID()], request: request, startedAt: start,
+            id: sessionID(), kind: .device, clientID: Client.mobileID, bond: bond, browser: [1, 2, 3],
+            request: request, startedAt: start,
             inputUntil: start + .seconds(180))
         login.browserSession = sessionID()
         return login
@@ -201,7 +202,7 @@ let loginSessionRules: [StoreRule] = [
         let kept = try #require(try await store.phoneLogin(.id(login.id)))
         #expect(kept.state == .approved && kept.userID == user.id && kept.number == 42 && kept.wrongFactors == 1)
         #expect(kept.claim?.wishes == options && kept.claim?.sessionID == phone.id)
-        #expect(kept.collectUntil == Fixture.start + .seconds(60) && kept.authenticatedAt == Fixture.start)
+        #expect(kept.collectUntil == Fixture.start + .seconds(60) && kept.approvedAt == Fixture.start)
     },
     StoreRule("what phones have let in with a key is found by it, ended or not, the newest first") { store in
         let key = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"
