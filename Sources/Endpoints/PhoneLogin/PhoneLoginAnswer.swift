@@ -138,7 +138,16 @@ struct PhoneLoginAnswer: Encodable {
 extension Endpoints {
     /// The answer about a login, to the caller of `call`.
     func answer(_ login: PhoneLogin, _ call: Call) async throws(ServiceError) -> PhoneLoginAnswer {
-        let client = try await services.phoneLogins.client(login.clientID)
+        answer(login, of: try await services.phoneLogins.client(login.clientID), call)
+    }
+
+    /// The answers about those logins. Their clients are read once.
+    func answers(_ logins: [PhoneLogin], _ call: Call) async throws(ServiceError) -> [PhoneLoginAnswer] {
+        let clients = try await services.phoneLogins.clients(of: logins)
+        return logins.map { answer($0, of: clients[$0.clientID], call) }
+    }
+
+    private func answer(_ login: PhoneLogin, of client: Client?, _ call: Call) -> PhoneLoginAnswer {
         let isOfUser = call.caller.listener == .public
         var answer = PhoneLoginAnswer(
             login, clientName: client?.name, place: login.request.remoteAddress.flatMap { placeName($0) },
@@ -147,12 +156,5 @@ extension Endpoints {
             push: isOfUser ? services.phoneLogins.pushCode(of: login) : nil)
         if isOfUser { answer.otherCountry = remoteLogins.isAbroad(login, from: call.caller.remoteAddress) }
         return answer
-    }
-
-    /// The answers about those logins.
-    func answers(_ logins: [PhoneLogin], _ call: Call) async throws(ServiceError) -> [PhoneLoginAnswer] {
-        var answers: [PhoneLoginAnswer] = []
-        for login in logins { answers.append(try await answer(login, call)) }
-        return answers
     }
 }

@@ -223,6 +223,12 @@ public final class PhoneLoginService: UseCase {
     public func client(_ id: String) async throws(ServiceError) -> Client? {
         try await inStore { () async throws(StoreError) in try await store.client(id) }
     }
+
+    /// The clients of those logins, by their ids. One that was deleted is left out.
+    public func clients(of logins: [PhoneLogin]) async throws(ServiceError) -> [String: Client] {
+        if logins.isEmpty { return [:] }
+        return try await inStore { () async throws(StoreError) in try await store.catalogue().clients }
+    }
 }
 
 extension PhoneLogin {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Endpoints
+@testable import StoreConformance
 
 /// What requests that wait for a login with a phone cost the database. Time passes only while they wait.
 @Suite(.timeLimit(.minutes(1))) struct WaitingLoginTests {
@@ -82,6 +83,27 @@ import Testing
                 _ = try await (one, two)
             }
             #expect(count == 0)
+        }
+    }
+
+    @Test("A list of three logins costs as many calls of the store as a list of one, for the phone and for admins")
+    func longerList() async throws {
+        try await DeviceLogin.with { server, phone in
+            let store = ObservedStore(server.store)
+            let counting = server.over(store)
+            var calls: [[ObservedStore.Call]] = []
+            for count in 1...3 {
+                let login = try await DeviceLogin(server)
+                #expect(await login.scan(phone).status == 200)
+
+                store.forget()
+                let list = await counting.call(.get, "/v1/me/logins", bearer: phone.access)
+                let all = await counting.admin(.get, "/admin/v1/logins")
+
+                #expect(list.items.count == count && all.items.count == count)
+                calls.append(store.calls)
+            }
+            #expect(calls[0] == calls[1] && calls[0] == calls[2], "\(calls)")
         }
     }
 
