@@ -28,7 +28,7 @@ public actor SojournServer {
 
     let configuration: ServerConfiguration
     let inherited: [InheritedListeners.Descriptor]
-    let surroundings: Environment
+    let environment: Environment
     private let readyFile: ReadyFile?
     private let stopFlag = StopFlag()
     private let testClock: TestClock?
@@ -39,7 +39,7 @@ public actor SojournServer {
         let engine: HTTPServer
         let loops: EventLoopGroup
         let reloaders: [CertificateReloader]
-        let upkeep: Task<Void, Never>
+        let maintenance: Task<Void, Never>
     }
 
     /// Creates a server that does not run yet.
@@ -47,20 +47,20 @@ public actor SojournServer {
     /// - Parameters:
     ///   - inherited: the listening sockets that the parent process passes instead of the configured addresses.
     ///   - readyFilePath: the path of the ready file; nil for none.
-    ///   - testClock: a clock that admins move; nil: the time is that of `surroundings`.
+    ///   - testClock: a clock that admins move; nil: the time is that of `environment`.
     public init(
-        _ configuration: ServerConfiguration, _ surroundings: Environment,
+        _ configuration: ServerConfiguration, _ environment: Environment,
         inherited: [InheritedListeners.Descriptor] = [], readyFilePath: String? = nil, testClock: TestClock? = nil
     ) {
         self.configuration = configuration
         self.inherited = inherited
         self.testClock = testClock
-        var surroundings = surroundings
+        var environment = environment
         if let testClock {
-            surroundings.clock = testClock.wallClock(over: surroundings.clock)
-            surroundings.secondsPassed = testClock.secondsPassed(over: surroundings.secondsPassed)
+            environment.clock = testClock.wallClock(over: environment.clock)
+            environment.secondsPassed = testClock.secondsPassed(over: environment.secondsPassed)
         }
-        self.surroundings = surroundings
+        self.environment = environment
         readyFile = readyFilePath.map(ReadyFile.init)
     }
 
@@ -86,13 +86,13 @@ public actor SojournServer {
             let clocks: ClockComparison?
             let endpoints: Endpoints
             do throws(StartError) {
-                geoDatabase = try configuration.geoDatabase(logger: surroundings.logger)
-                webhooks = try application.webhooks(configuration.webhooks, surroundings, locations: geoDatabase)
+                geoDatabase = try configuration.geoDatabase(logger: environment.logger)
+                webhooks = try application.webhooks(configuration.webhooks, environment, locations: geoDatabase)
                 // After the database is open, because a server that still has it open needs the file of the socket.
                 try listenToAdministrators(engine, addresses.adminSocket)
                 try await application.beginServing()
                 application.metrics.showCertificates(reloaders, engine)
-                clocks = ClockComparison(application.database, application.metrics, surroundings.logger)
+                clocks = ClockComparison(application.database, application.metrics, environment.logger)
                 if let geoDatabase { application.metrics.showGeoDatabase(geoDatabase) }
                 endpoints = application.endpoints(
                     remoteLogins: configuration.remoteLogins(geoDatabase), console: consoleSettings(addresses),
@@ -104,20 +104,20 @@ public actor SojournServer {
                 await application.close()
                 throw error
             }
-            let clientDeliveries = application.clientDeliveries(configuration.server.privateReceivers, surroundings)
-            let ends = EndRecorder(context: application.context, logger: surroundings.logger)
-            let notices = application.backchannelNotices(surroundings)
-            let upkeep = Maintenance(
-                context: application.context, logger: surroundings.logger, clockFile: application.clockFile,
+            let clientDeliveries = application.clientDeliveries(configuration.server.privateReceivers, environment)
+            let ends = EndRecorder(context: application.context, logger: environment.logger)
+            let notices = application.backchannelNotices(environment)
+            let maintenance = Maintenance(
+                context: application.context, logger: environment.logger, clockFile: application.clockFile,
                 clockComparison: clocks, cleanUp: configuration.cleanUp, webhooks: webhooks,
                 clientDeliveries: clientDeliveries)
-            let rechecks = application.rechecks(surroundings.logger)
+            let rechecks = application.rechecks(environment.logger)
             running = Running(
                 application: application, engine: engine, loops: loops, reloaders: reloaders,
-                upkeep: Task {
+                maintenance: Task {
                     await withDiscardingTaskGroup { group in
-                        group.addTask { await upkeep.run() }
-                        group.addTask { await upkeep.watchLogins(of: endpoints.phoneLogins) }
+                        group.addTask { await maintenance.run() }
+                        group.addTask { await maintenance.watchLogins(of: endpoints.phoneLogins) }
                         group.addTask { await ends.run() }
                         group.addTask { await notices.run() }
                         for deliveries in clientDeliveries { group.addTask { await deliveries.run() } }
@@ -145,9 +145,9 @@ extension SojournServer {
         self.running = nil
         readyFile?.remove()
         stopFlag.set()
-        running.upkeep.cancel()
+        running.maintenance.cancel()
         await running.engine.stop(deadline: deadline)
-        await running.upkeep.value
+        await running.maintenance.value
         await running.loops.stop()
         await running.application.close()
     }
@@ -155,7 +155,7 @@ extension SojournServer {
     /// Loads certificates and keys again. Unusable files are logged, and change nothing.
     public func reloadCertificates() {
         guard let running else { return }
-        if running.reloaders.isEmpty { surroundings.logger.notice("no listener has a certificate: nothing to reload") }
+        if running.reloaders.isEmpty { environment.logger.notice("no listener has a certificate: nothing to reload") }
         for reloader in running.reloaders { reloader.reload() }
     }
 
@@ -165,7 +165,7 @@ extension SojournServer {
             guard let files else { continue }
             do throws(CertificateProblem) {
                 reloaders.append(
-                    try CertificateReloader(files, clock: surroundings.clock, logger: surroundings.logger))
+                    try CertificateReloader(files, clock: environment.clock, logger: environment.logger))
             } catch { throw .certificate(error) }
         }
         return reloaders
@@ -175,8 +175,8 @@ extension SojournServer {
         let count = configuration.limits.eventLoops
         do throws(EventLoopError) {
             let loops = try EventLoopGroup(count: count == 0 ? EventLoopGroup.coreCount : count)
-            let clock = surroundings.clock
-            let requestIDs = RequestIDMaker(surroundings.random)
+            let clock = environment.clock
+            let requestIDs = RequestIDMaker(environment.random)
             let engine = HTTPServer(
                 configuration: configuration.limits.engine, loops: loops,
                 handshakes: HandshakeQueue(
@@ -196,12 +196,12 @@ extension SojournServer {
         var isLogged = false
         while true {
             do throws(StartError) {
-                return try await Application.open(configuration, surroundings, issuer: issuer)
+                return try await Application.open(configuration, environment, issuer: issuer)
             } catch {
                 guard case .database(.alreadyOpen) = error, patience > .zero else { throw error }
                 if Task.isCancelled { throw .cancelled }
                 guard ContinuousClock.now - start < patience else { throw error }
-                if !isLogged { surroundings.logger.notice("waiting for the process that has the database to stop") }
+                if !isLogged { environment.logger.notice("waiting for the process that has the database to stop") }
                 isLogged = true
                 try? await Task.sleep(for: .milliseconds(20))
             }

@@ -131,11 +131,11 @@ extension UseCase {
     var store: any Store { context.store }
     var policy: RefreshPolicy { context.policy }
 
-    /// Runs `body`, and turns a failure of the store into the domain's error.
+    /// Awaits a call of the store, and turns its failure into the domain's error.
     func inStore<Value: Sendable>(
-        _ body: () async throws(StoreError) -> Value
+        _ call: @autoclosure () async throws(StoreError) -> Value
     ) async throws(ServiceError) -> Value {
-        do throws(StoreError) { return try await body() } catch { throw .store(error) }
+        do throws(StoreError) { return try await call() } catch { throw .store(error) }
     }
 
     /// Records a failed login in the audit trail.
@@ -146,7 +146,7 @@ extension UseCase {
             .loginFailed, at: context.clock.now, by: origin, userID: userID, sessionID: session?.id,
             clientID: session?.clientID, deviceID: session?.device.id, deviceName: session?.device.label, reason: reason
         )
-        try await inStore { () async throws(StoreError) in try await store.append([event]) }
+        try await inStore(await store.append([event]))
     }
 
     /// The end of a session, or nil. An end by the clock is recorded, so that later settings cannot revive the session.
@@ -164,11 +164,9 @@ extension UseCase {
             change.keep(session, endedBy: origin, at: now)
         }
         let (id, hasPhone) = (record.session.id, record.session.phoneID != nil)
-        _ = try await inStore { () async throws(StoreError) in
+        _ = try await inStore(
             hasPhone
-                ? try await store.updateSessionAndCompanions(id, by: origin, end)
-                : try await store.updateSession(id, end)
-        }
+                ? await store.updateSessionAndCompanions(id, by: origin, end) : await store.updateSession(id, end))
         return ending
     }
 }

@@ -46,10 +46,10 @@ struct DemoWorld {
         configuration.database.path = folder.appending(path: "demo.sqlite").path
         configuration.server.publicListen = .ipv4(bytes: [127, 0, 0, 1], port: 0)
         configuration.server.adminListen = .ipv4(bytes: [127, 0, 0, 1], port: 0)
-        let surroundings = Environment(
+        let environment = Environment(
             clock: WallClock { clock.instant.withLock { $0 } },
             secondsPassed: { clock.instant.withLock { $0.secondsSinceEpoch } }, logger: .silent)
-        server = SojournServer(configuration, surroundings)
+        server = SojournServer(configuration, environment)
         let start = try await server.start()
         publicAddress = try SocketAddress(String(start.addresses.public.dropFirst("http://".count)))
         adminAddress = try SocketAddress(String(start.addresses.admin.dropFirst("http://".count)))

@@ -47,18 +47,18 @@ extension Endpoints {
 
     /// Events by a step through those of the user of the filter, or through the trail, which begins at the last day.
     func findEvents(
-        _ filter: EventFilter, _ view: ConsoleView, before cursor: Int64?, limit: Int
+        _ filter: EventFilter, _ view: ConsoleView, before cursor: Int64?, limit: Int, isNamed: Bool = true
     ) async throws(ServiceError) -> Trail {
         let userID = filter.user.flatMap { Identifier<User>($0) }
         if filter.pairs.isEmpty {
-            return try await services.administration.trail(before: cursor, limit: limit)
+            return try await services.administration.trail(before: cursor, limit: limit, isNamed: isNamed)
         }
         var cursor = cursor
         if cursor == nil, let end = filter.end {
             cursor = try await services.administration.eventCursor(before: end)
         }
         return try await services.administration.searchEvents(
-            ofUser: userID, before: cursor, since: filter.since, limit: limit
+            ofUser: userID, before: cursor, since: filter.since, limit: limit, isNamed: isNamed
         ) { view.matches($0, filter) }
     }
 }

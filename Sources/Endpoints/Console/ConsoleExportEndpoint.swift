@@ -48,7 +48,8 @@ extension Endpoints {
             let (filter, cursor) = try Self.eventFilter(call)
             guard let filter = try await resolved(filter) else { throw ServiceError.notFound("user") }
             let view = self.view(stay)
-            let found = try await findEvents(filter, view, before: cursor, limit: ConsoleView.exportMax)
+            let found = try await findEvents(
+                filter, view, before: cursor, limit: ConsoleView.exportMax, isNamed: false)
             var response = Response(.ok, type, try encode(found.events))
             response.fields.append("Content-Disposition", "attachment; filename=\"\(name)\"")
             response.fields.append("Cache-Control", "no-store")

@@ -54,7 +54,7 @@ enum SessionSQL {
     }
 
     /// The one session without an end on an installation, if any; locked.
-    static func selectLivingForUpdate(at place: SessionPlace) -> Statement {
+    static func selectLivingForUpdate(at place: Installation) -> Statement {
         Statement(selectingLivingForUpdate, place.userID, place.clientID, place.deviceID)
     }
 
@@ -66,7 +66,7 @@ enum SessionSQL {
         """)
 
     /// The sessions without an end on those installations.
-    static func selectLiving(at places: [SessionPlace]) -> Statement {
+    static func selectLiving(at places: [Installation]) -> Statement {
         var (clients, devices) = (ArrayParameter(of: .text), ArrayParameter(of: .text))
         for place in places {
             clients.append(place.clientID)

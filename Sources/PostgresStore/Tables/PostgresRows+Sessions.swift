@@ -16,11 +16,11 @@ extension PostgresRows {
         all(SessionSQL.selectLetIn(withKey: thumbprint, limit: limit), SessionSQL.read)
     }
 
-    func livingSessions(at places: [SessionPlace]) -> Answer<[Session]> {
+    func livingSessions(at places: [Installation]) -> Answer<[Session]> {
         all(SessionSQL.selectLiving(at: places), SessionSQL.read)
     }
 
-    func livingSessionForUpdate(at place: SessionPlace) -> Answer<Session?> {
+    func livingSessionForUpdate(at place: Installation) -> Answer<Session?> {
         first(SessionSQL.selectLivingForUpdate(at: place), SessionSQL.read)
     }
 

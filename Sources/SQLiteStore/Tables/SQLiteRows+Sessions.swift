@@ -26,7 +26,7 @@ extension SQLiteRows {
         }
     }
 
-    func livingSessions(at places: [SessionPlace]) -> Answer<[Session]> {
+    func livingSessions(at places: [Installation]) -> Answer<[Session]> {
         answer { (connection) throws(DatabaseError) in
             var sessions: [Session] = []
             for place in places {
@@ -36,7 +36,7 @@ extension SQLiteRows {
         }
     }
 
-    func livingSessionForUpdate(at place: SessionPlace) -> Answer<Session?> {
+    func livingSessionForUpdate(at place: Installation) -> Answer<Session?> {
         answer { (connection) throws(DatabaseError) in try SessionRow.living(at: place, connection) }
     }
 

@@ -124,7 +124,7 @@ enum SessionRow {
     }
 
     /// The session without a recorded end on an installation.
-    static func living(at place: SessionPlace, _ connection: Connection) throws(DatabaseError) -> Session? {
+    static func living(at place: Installation, _ connection: Connection) throws(DatabaseError) -> Session? {
         try connection.first(
             selectLiving, place.userID, place.clientID, place.deviceID
         ) { (row) throws(CorruptRow) in

@@ -6,11 +6,11 @@ internal import Telemetry
 extension Application {
     /// The identity providers of the configuration, with the client secret of each that has rechecks or redirects.
     static func makeProviders(
-        _ configuration: ServerConfiguration, _ surroundings: Environment
+        _ configuration: ServerConfiguration, _ environment: Environment
     ) throws(StartError) -> [IdentityProvider] {
         var providers = configuration.identityProviders
         for index in providers.indices where providers[index].recheck != nil || providers[index].redirect != nil {
-            let secret = try clientSecret(of: providers[index], surroundings)
+            let secret = try clientSecret(of: providers[index], environment)
             providers[index].recheck?.clientSecret = secret
             providers[index].redirect?.clientSecret = secret
         }
@@ -18,9 +18,9 @@ extension Application {
     }
 
     private static func clientSecret(
-        of provider: IdentityProvider, _ surroundings: Environment
+        of provider: IdentityProvider, _ environment: Environment
     ) throws(StartError) -> String? {
-        if let secret = surroundings.clientSecretVariables[provider.secretVariable] { return secret }
+        if let secret = environment.clientSecretVariables[provider.secretVariable] { return secret }
         guard let path = provider.recheck?.clientSecretFile ?? provider.redirect?.clientSecretFile else { return nil }
         let place = "identity_providers: client_secret_file \(path)"
         let bytes: [UInt8]

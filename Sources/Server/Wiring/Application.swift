@@ -35,14 +35,14 @@ public struct Application: Sendable {
     ///
     /// - Parameter issuer: the `iss` of tokens if the configuration has no issuer; nil for the configured public address.
     public static func open(
-        _ configuration: ServerConfiguration, _ surroundings: Environment, issuer: String? = nil
+        _ configuration: ServerConfiguration, _ environment: Environment, issuer: String? = nil
     ) async throws(StartError) -> Application {
         let metrics = MetricsRegistry()
-        let history = OutcomeHistory(surroundings.clock)
+        let history = OutcomeHistory(environment.clock)
         let database = try Database.open(
-            configuration, clock: surroundings.clock, StoreObservation(metrics, history, surroundings.logger))
+            configuration, clock: environment.clock, StoreObservation(metrics, history, environment.logger))
         do throws(StartError) {
-            return try await open(database, metrics, history, configuration, surroundings, issuer: issuer)
+            return try await open(database, metrics, history, configuration, environment, issuer: issuer)
         } catch {
             await database.close()
             throw error
@@ -51,56 +51,56 @@ public struct Application: Sendable {
 
     private static func open(
         _ database: Database, _ metrics: MetricsRegistry, _ history: OutcomeHistory,
-        _ configuration: ServerConfiguration, _ surroundings: Environment, issuer: String?
+        _ configuration: ServerConfiguration, _ environment: Environment, issuer: String?
     ) async throws(StartError) -> Application {
         let issuer =
             configuration.server.issuer ?? issuer
             ?? configuration.server.publicListen.baseURL(isSecure: configuration.server.tlsCertificate != nil)
         let isNew = try await isNew(database.store)
-        let keys = try makeKeys(configuration, surroundings, store: database.store, mayCreate: isNew)
-        let providers = try makeProviders(configuration, surroundings)
+        let keys = try makeKeys(configuration, environment, store: database.store, mayCreate: isNew)
+        let providers = try makeProviders(configuration, environment)
         let clockFile = ClockFile(path: configuration.database.path + ".clock")
         let clockGuard = ClockGuard(
-            wall: surroundings.clock, passed: surroundings.secondsPassed, memory: clockFile.read())
+            wall: environment.clock, passed: environment.secondsPassed, memory: clockFile.read())
         let context = makeContext(
-            configuration, surroundings, store: database.store, keys: keys, providers: providers,
+            configuration, environment, store: database.store, keys: keys, providers: providers,
             clockGuard: clockGuard, issuer: issuer)
         let firstAdminKey = try await FirstStart(context: context).run(
             isNew: isNew, absoluteMaximum: configuration.sessions.absoluteMaximum,
-            adminKey: surroundings.adminKeyVariable)
+            adminKey: environment.adminKeyVariable)
         // The last step, because a database without signing keys counts as new: an interrupted first start begins again.
         do throws(SigningKeys.Problem) {
             try await keys.signing.maintain(at: clockGuard.settled)
         } catch {
             switch error {
             case .store(let error): throw .store(error)
-            case .wrongRootKey: throw .wrongRootKeys(source: configuration.rootKeySource(surroundings))
+            case .wrongRootKey: throw .wrongRootKeys(source: configuration.rootKeySource(environment))
             }
         }
         return Application(
             database: database, context: context, metrics: metrics, history: history, clockFile: clockFile,
-            firstAdminKey: firstAdminKey, logger: surroundings.logger,
+            firstAdminKey: firstAdminKey, logger: environment.logger,
             rateLimits: configuration.limits.effectiveRateLimits, waiting: configuration.limits.effectiveWaitingLimits,
             issuerPath: configuration.server.issuerPath,
             scopes: configuration.server.scopesSupported.flatMap { Scope($0) } ?? .empty, providers: providers,
-            identityProviders: makeIdentityProviders(providers, context, metrics, surroundings.logger))
+            identityProviders: makeIdentityProviders(providers, context, metrics, environment.logger))
     }
 
     /// The root keys, and the signing keys that they encrypt.
     private static func makeKeys(
-        _ configuration: ServerConfiguration, _ surroundings: Environment, store: any Store, mayCreate: Bool
+        _ configuration: ServerConfiguration, _ environment: Environment, store: any Store, mayCreate: Bool
     ) throws(StartError) -> (root: RootKeys, signing: SigningKeys) {
-        let rootKeys = try rootKeys(configuration, surroundings, mayCreate: mayCreate)
+        let rootKeys = try rootKeys(configuration, environment, mayCreate: mayCreate)
         let signingKeys = SigningKeys(
             store: store, rootKeys: rootKeys, algorithm: configuration.keys.algorithm,
             rotation: .seconds(86400 * configuration.keys.rotationDays),
-            absoluteMaximum: configuration.sessions.absoluteMaximum, random: surroundings.random)
+            absoluteMaximum: configuration.sessions.absoluteMaximum, random: environment.random)
         return (rootKeys, signingKeys)
     }
 
     /// The services that all use cases share.
     private static func makeContext(
-        _ configuration: ServerConfiguration, _ surroundings: Environment, store: any Store,
+        _ configuration: ServerConfiguration, _ environment: Environment, store: any Store,
         keys: (root: RootKeys, signing: SigningKeys), providers: [IdentityProvider], clockGuard: ClockGuard,
         issuer: String
     ) -> ServiceContext {
@@ -113,7 +113,7 @@ public struct Application: Sendable {
                 recheckTerms: Dictionary(uniqueKeysWithValues: terms)),
             rootKeys: keys.root, signingKeys: keys.signing,
             passwords: PasswordHasher(width: limits.passwordHashWidth, pendingMax: limits.passwordHashPending),
-            clock: surroundings.clock, random: surroundings.random, issuer: issuer,
+            clock: environment.clock, random: environment.random, issuer: issuer,
             audience: configuration.server.audience ?? issuer, clockGuard: clockGuard,
             proofs: configuration.dpop.policy, lockoutPolicy: limits.failedAttempts,
             passwordRules: limits.passwords, resetTokenLifetime: limits.resetTokenLifetime,
@@ -163,30 +163,30 @@ public struct Application: Sendable {
 
     /// The existing root keys; nil without a file and a variable.
     public static func existingRootKeys(
-        _ configuration: ServerConfiguration, _ surroundings: Environment
+        _ configuration: ServerConfiguration, _ environment: Environment
     ) throws(StartError) -> RootKeys? {
         do throws(RootKeyFile.Problem) {
-            if let variable = surroundings.rootKeyVariable { return try RootKeyFile.keys(fromVariable: variable) }
+            if let variable = environment.rootKeyVariable { return try RootKeyFile.keys(fromVariable: variable) }
             return try RootKeyFile(path: configuration.rootKeyFile).load()
         } catch { throw .rootKeys(error) }
     }
 
     private static func rootKeys(
-        _ configuration: ServerConfiguration, _ surroundings: Environment, mayCreate: Bool
+        _ configuration: ServerConfiguration, _ environment: Environment, mayCreate: Bool
     ) throws(StartError) -> RootKeys {
-        if let keys = try existingRootKeys(configuration, surroundings) { return keys }
+        if let keys = try existingRootKeys(configuration, environment) { return keys }
         let file = RootKeyFile(path: configuration.rootKeyFile)
         do throws(RootKeyFile.Problem) {
             guard mayCreate else { throw .missing(path: file.path) }
-            return try file.create(random: surroundings.random)
+            return try file.create(random: environment.random)
         } catch { throw .rootKeys(error) }
     }
 }
 
 extension ServerConfiguration {
     /// The source of the root keys, for errors.
-    func rootKeySource(_ surroundings: Environment) -> String {
-        surroundings.rootKeyVariable == nil
+    func rootKeySource(_ environment: Environment) -> String {
+        environment.rootKeyVariable == nil
             ? "the root key file \(rootKeyFile)" : SpecialVariable.rootKey.rawValue
     }
 }

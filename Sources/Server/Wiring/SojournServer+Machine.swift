@@ -16,12 +16,12 @@ extension SojournServer {
             state.freeMebibytes = { [folder = configuration.database.folder] in DiskRoom.freeMebibytes(in: folder) }
         }
         state.clockLead = { clocks?.excessiveLead.map { $0 / .seconds(1) } }
-        state.testWebhook = { [webhooks = configuration.webhooks, surroundings] name in
+        state.testWebhook = { [webhooks = configuration.webhooks, environment] name in
             guard let webhook = webhooks.first(where: { $0.name == name }),
-                let target = try? webhook.target(surroundings)
+                let target = try? webhook.target(environment)
             else { return nil }
             return WebhookTest(
-                await WebhookProbe.send(to: target, clock: surroundings.clock, random: surroundings.random))
+                await WebhookProbe.send(to: target, clock: environment.clock, random: environment.random))
         }
         return state
     }

@@ -24,8 +24,8 @@ extension AccountService {
     /// - Parameter lookMax: the events that are looked at for the addresses of sessions; 0: none is needed.
     public func devices(of userID: Identifier<User>, lookMax: Int) async throws(ServiceError) -> DevicesOverview {
         let (now, policy) = (context.clock.now, context.policy)
-        return try await inStore { () async throws(StoreError) in
-            try await store.read(.page) { (reader) throws(TransactionError) in
+        return try await inStore(
+            await store.read(.page) { (reader) throws(TransactionError) in
                 let (catalogue, user) = (reader.catalogue(), reader.user(.id(userID)))
                 let sessions = reader.latestSessions(
                     of: userID, limit: Self.listedSessionsMax, lookMax: Self.listLookMax)
@@ -35,17 +35,14 @@ extension AccountService {
                 return DevicesOverview(
                     sessions: records.filter { policy.isListed($0, at: now) },
                     addresses: try events?.value().addresses ?? [:])
-            }
-        }
+            })
     }
 
     /// The last known address of each session of a user, in the newest `lookMax` events.
     public func addresses(
         of userID: Identifier<User>, lookMax: Int
     ) async throws(ServiceError) -> [Identifier<Session>: String] {
-        try await inStore { () async throws(StoreError) in
-            try await store.events(ofUser: userID, before: nil, limit: lookMax)
-        }.addresses
+        try await inStore(await store.events(ofUser: userID, before: nil, limit: lookMax)).addresses
     }
 
     /// The overview of what has happened to an account: up to `limit` of the events before number `cursor` that are shown. Many
@@ -54,18 +51,17 @@ extension AccountService {
         of userID: Identifier<User>, before cursor: Int64?, limit: Int, steps: Int,
         where isShown: @escaping @Sendable (AuditEvent) -> Bool
     ) async throws(ServiceError) -> ActivityOverview {
-        try await inStore { () async throws(StoreError) in
-            try await store.read(.page) { (reader) throws(TransactionError) in
+        try await inStore(
+            await store.read(.page) { (reader) throws(TransactionError) in
                 let catalogue = reader.catalogue()
                 let (events, next) = try reader.events(
                     ofUser: userID, before: cursor ?? .max, limit: limit, steps: steps, where: isShown)
                 let ids = Set(events.compactMap(\.sessionID))
-                let sessions = ids.isEmpty ? [] : try reader.sessions(Array(ids)).value()
+                let sessions = ids.isEmpty ? [] : try reader.sessions(Array(ids)).value().filter { $0.userID == userID }
                 return ActivityOverview(
                     events: events, sessions: Dictionary(sessions.map { ($0.id, $0) }) { first, _ in first },
                     clients: try catalogue.value().clients, next: next)
-            }
-        }
+            })
     }
 }
 

@@ -75,8 +75,8 @@ extension AccountService {
     ) async throws(ServiceError) -> SessionRecord {
         let policy = context.policy
         let outcome = try await RequestCancellation.watched { abandonment async throws(ServiceError) in
-            try await inStore { () async throws(StoreError) in
-                try await store.updateSession(id) { change -> Result<SessionRecord, ServiceError> in
+            try await inStore(
+                await store.updateSession(id) { change -> Result<SessionRecord, ServiceError> in
                     let refusal =
                         abandonment.refusal ?? policy.refusal(ofTokensIn: change.record, at: now)
                         ?? proof?.refusal(for: change.user)
@@ -89,8 +89,7 @@ extension AccountService {
                     }
                     change.session = session
                     return .success(change.record)
-                }
-            }
+                })
         }
         guard let outcome else { throw .invalidToken(.unknownSession) }
         return try outcome.get()

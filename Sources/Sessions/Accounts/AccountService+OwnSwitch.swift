@@ -24,7 +24,7 @@ extension AccountService {
 
     /// The user as the store has it now, for the state of the own switch.
     public func user(_ userID: Identifier<User>) async throws(ServiceError) -> User {
-        let user = try await inStore { () async throws(StoreError) in try await store.user(.id(userID)) }
+        let user = try await inStore(await store.user(.id(userID)))
         guard let user else { throw .notFound("user") }
         return user
     }
@@ -71,7 +71,7 @@ extension AccountService {
 
     private func hasPasskey(_ userID: Identifier<User>) async throws(ServiceError) -> Bool {
         guard let rpID = context.passkeys?.relyingParty.id else { return false }
-        let passkeys = try await inStore { () async throws(StoreError) in try await store.passkeys(of: userID) }
+        let passkeys = try await inStore(await store.passkeys(of: userID))
         return passkeys.contains { $0.rpID == rpID }
     }
 
@@ -79,9 +79,7 @@ extension AccountService {
         _ userID: Identifier<User>, of providers: Set<String>
     ) async throws(ServiceError) -> Bool {
         if providers.isEmpty { return false }
-        let identities = try await inStore { () async throws(StoreError) in
-            try await store.identities(of: userID)
-        }
+        let identities = try await inStore(await store.identities(of: userID))
         return identities.contains { providers.contains($0.key.provider) }
     }
 }

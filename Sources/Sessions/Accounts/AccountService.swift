@@ -69,16 +69,16 @@ public final class AccountService: UseCase {
     /// sessions the list is incomplete.
     public func livingSessions(of userID: Identifier<User>) async throws(ServiceError) -> [SessionRecord] {
         let now = context.clock.now
-        return try await inStore { () async throws(StoreError) in
-            try await store.latestSessions(of: userID, limit: Self.listedSessionsMax, lookMax: Self.listLookMax)
-        }.filter { policy.isListed($0, at: now) }
+        return try await inStore(
+            await store.latestSessions(of: userID, limit: Self.listedSessionsMax, lookMax: Self.listLookMax)
+        ).filter { policy.isListed($0, at: now) }
     }
 
     /// The sessions of the row of that one: of the same client in the same browser, or it alone. Most rows need no list.
     public func sessions(
         inRowOf id: Identifier<Session>, of userID: Identifier<User>
     ) async throws(ServiceError) -> [Identifier<Session>] {
-        let found = try await inStore { () async throws(StoreError) in try await store.session(id) }
+        let found = try await inStore(await store.session(id))
         guard let session = found?.session, session.userID == userID, let group = session.device.browserGroup else {
             return [id]
         }
@@ -102,12 +102,11 @@ public final class AccountService: UseCase {
         var renamed: SessionRecord?
         for record in found
         where context.policy.ending(of: record, at: now) == nil && record.session.id == only ?? record.session.id {
-            renamed = try await inStore { () async throws(StoreError) in
-                try await store.updateSession(record.session.id) { change in
+            renamed = try await inStore(
+                await store.updateSession(record.session.id) { change in
                     change.session.device.name = name
                     return change.record
-                }
-            }
+                })
         }
         guard let renamed else { throw .notFound("device") }
         return renamed
@@ -120,9 +119,7 @@ public final class AccountService: UseCase {
         if let group = Device.browserGroup(ofID: deviceID) {
             return try await livingSessions(of: userID).filter { $0.session.device.browserGroup == group }
         }
-        return try await inStore { () async throws(StoreError) in
-            try await store.sessions(of: userID, onDevice: deviceID)
-        }
+        return try await inStore(await store.sessions(of: userID, onDevice: deviceID))
     }
 
     /// Ends the sessions of the user, on one device or on all, except the one that asks if it is named. Returns their number.
@@ -163,7 +160,7 @@ public final class AccountService: UseCase {
     /// of its user.
     public func passwordReset(by token: String) async throws(ServiceError) -> ProvenReset {
         guard let token = PasswordResetToken(token) else { throw Self.resetRefused }
-        let user = try await inStore { () async throws(StoreError) in try await store.user(.id(token.userID)) }
+        let user = try await inStore(await store.user(.id(token.userID)))
         guard let reset = user?.passwordReset, constantTimeEqual(reset.secretHash, token.secretHash) else {
             throw Self.resetRefused
         }
@@ -238,15 +235,14 @@ public final class AccountService: UseCase {
         _ edit: @escaping @Sendable (inout UserChange) -> Result<Value, ServiceError>
     ) async throws(ServiceError) -> (outcome: Value, endedSessions: Int) {
         let update = try await RequestCancellation.watched { abandonment async throws(ServiceError) in
-            try await inStore { () async throws(StoreError) in
-                try await store.updateUser(reference, asking: sessionID) { change -> Result<Value, ServiceError> in
+            try await inStore(
+                await store.updateUser(reference, asking: sessionID) { change -> Result<Value, ServiceError> in
                     if let refusal = abandonment.refusal { return .failure(refusal) }
                     var edited = change
                     let result = edit(&edited)
                     if case .success = result { change = edited }
                     return result
-                }
-            }
+                })
         }
         switch update {
         case .notFound: throw sessionID == nil ? .notFound("user") : .invalidToken(.ended(.userDeleted))

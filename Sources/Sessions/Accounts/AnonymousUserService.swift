@@ -25,13 +25,12 @@ public final class AnonymousUserService: UseCase {
         let now = context.clock.now
         let user = User(anonymous: newUserID(for: request), createdAt: now)
         let start = try logins.starting(request, by: .anonymous, authenticationMethods: [], from: origin, at: now)
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.openSession(ofAnonymous: user, clientID: request.clientID, deviceID: request.device.id) {
+        let outcome = try await inStore(
+            await store.openSession(ofAnonymous: user, clientID: request.clientID, deviceID: request.device.id) {
                 opening -> Result<TokenGrant.Entitlement, ServiceError> in
                 if let client = opening.client, !client.anonymousUsers { return .failure(.unauthorizedClient) }
                 return opening.startOrRepeat(from: origin, at: now, start)
-            }
-        }
+            })
         guard let outcome else { throw Self.keyUsed }
         return try await logins.signer.grant(try outcome.get(), at: now)
     }
@@ -67,7 +66,7 @@ public final class AnonymousUserService: UseCase {
             throw .invalid(member: "password", detail: problem)
         }
         // The name is looked up before the password is hashed, because hashing is expensive; the transaction decides.
-        let namesake = try await inStore { () async throws(StoreError) in try await store.user(.username(username)) }
+        let namesake = try await inStore(await store.user(.username(username)))
         if let namesake, namesake.id != id { throw AccountService.usernameTaken }
         let hash = try await context.passwords.hash(password, for: .session(current.session, from: origin))
         let now = context.clock.now
@@ -83,7 +82,7 @@ public final class AnonymousUserService: UseCase {
             }.outcome
         } catch {
             guard error == Self.notAnonymous,
-                let user = try await inStore({ () async throws(StoreError) in try await store.user(.id(id)) })
+                let user = try await inStore(await store.user(.id(id)))
             else { throw error }
             // The same request was fulfilled meanwhile.
             return try await named(user, current.session, username, password, from: origin)
@@ -111,15 +110,14 @@ public final class AnonymousUserService: UseCase {
         let (now, policy) = (context.clock.now, context.policy)
         guard now < identity.goodUntil else { throw .identityRefused(.tooOld) }
         let (login, session) = (federation.login(by: identity, at: now), current.session)
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.nameUser(current.user.id, by: login, asking: session.id) { naming in
+        let outcome = try await inStore(
+            await store.nameUser(current.user.id, by: login, asking: session.id) { naming in
                 let proof = AccountProof.session(session.id, beside: nil)
                 if let refusal = naming.change.refusal(of: proof, by: policy, at: now) {
                     return Result<User, ServiceError>.failure(refusal)
                 }
                 return naming.name(by: login, in: session, at: now, origin, notAnonymous: Self.notAnonymous)
-            }
-        }
+            })
         guard let outcome else { throw .invalidToken(.ended(.userDeleted)) }
         if case .failure(.identityRefused(let reason)) = outcome {
             try await recordFailedLogin(

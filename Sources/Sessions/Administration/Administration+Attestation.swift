@@ -10,8 +10,8 @@ extension Administration {
         }
         let now = context.clock.now
         let policy = context.policy
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.updateSession(id) { change -> Result<SessionRecord, ServiceError> in
+        let outcome = try await inStore(
+            await store.updateSession(id) { change -> Result<SessionRecord, ServiceError> in
                 if policy.ending(of: change.record, at: now) != nil {
                     return .failure(.conflict(code: "session_ended", detail: "the session has ended"))
                 }
@@ -21,8 +21,7 @@ extension Administration {
                         AuditEvent(.attestationChanged, at: now, by: origin, session: change.session, reason: verdict))
                 }
                 return .success(change.record)
-            }
-        }
+            })
         guard let outcome else { throw .notFound("session") }
         return try outcome.get()
     }

@@ -3,12 +3,12 @@ internal import Cryptography
 extension Administration {
     /// All clients, sorted by id.
     public func clients() async throws(ServiceError) -> [Client] {
-        try await inStore { () async throws(StoreError) in try await store.clients() }
+        try await inStore(await store.clients())
     }
 
     /// The client with that id. Throws `notFound`.
     public func client(_ id: String) async throws(ServiceError) -> Client {
-        guard let client = try await inStore({ () async throws(StoreError) in try await store.client(id) })
+        guard let client = try await inStore(await store.client(id))
         else { throw .notFound("client") }
         return client
     }
@@ -97,8 +97,8 @@ extension Administration {
         _ id: String, _ edit: @escaping @Sendable (inout ClientChange) -> Result<Value, ServiceError>
     ) async throws(ServiceError) -> Value {
         let (policy, now) = (context.policy, context.clock.now)
-        let result = try await inStore { () async throws(StoreError) in
-            try await store.updateCatalogue { catalogue -> Result<Value, ServiceError> in
+        let result = try await inStore(
+            await store.updateCatalogue { catalogue -> Result<Value, ServiceError> in
                 let result = catalogue.change(id) { change -> Result<Value, ServiceError> in
                     var edited = change
                     let result = edit(&edited)
@@ -111,8 +111,7 @@ extension Administration {
                 }
                 catalogue.addBrowserClientIfUsed(at: now)
                 return result
-            }
-        }
+            })
         return try result.get()
     }
 

@@ -40,23 +40,21 @@ public struct NowOverview: Sendable {
 extension Administration {
     /// What waits for other programs.
     public func deliveries() async throws(ServiceError) -> DeliveriesOverview {
-        try await inStore { () async throws(StoreError) in
-            try await store.read(.page) { (reader) throws(TransactionError) in try reader.deliveriesOverview() }
-        }
+        try await inStore(
+            await store.read(.page) { (reader) throws(TransactionError) in try reader.deliveriesOverview() })
     }
 
     /// The newest events, and what waits for other programs.
     public func now(limit: Int) async throws(ServiceError) -> NowOverview {
-        try await inStore { () async throws(StoreError) in
-            try await store.read(.page) { (reader) throws(TransactionError) in
+        try await inStore(
+            await store.read(.page) { (reader) throws(TransactionError) in
                 let newest = reader.events(before: .max, limit: limit)
                 let deliveries = try reader.deliveriesOverview()
                 let events = try newest.value()
                 return NowOverview(
                     trail: Trail(events: events, names: try reader.usernames(of: events), next: nil),
                     deliveries: deliveries)
-            }
-        }
+            })
     }
 }
 

@@ -2,7 +2,7 @@ extension Administration {
     /// The identities of a user.
     public func identities(of reference: UserReference) async throws(ServiceError) -> [Identity] {
         let user = try await user(reference)
-        return try await inStore { () async throws(StoreError) in try await store.identities(of: user.id) }
+        return try await inStore(await store.identities(of: user.id))
     }
 
     /// Links an identity to a user. Returns true if it is new, false if the user already had it.
@@ -14,7 +14,7 @@ extension Administration {
         let insertion = IdentityInsertion(
             Identity(key, userID: user.id, linkedAt: now),
             events: [AuditEvent(.identityLinked, at: now, by: origin, userID: user.id, reason: key.provider)])
-        switch try await inStore({ () async throws(StoreError) in try await store.insertIdentity(insertion) }) {
+        switch try await inStore(await store.insertIdentity(insertion)) {
         case .inserted: return true
         case .taken(user.id): return false
         case .taken:
@@ -30,9 +30,7 @@ extension Administration {
         let user = try await user(reference)
         let event = AuditEvent(
             .identityUnlinked, at: context.clock.now, by: origin, userID: user.id, reason: key.provider)
-        let isDone = try await inStore { () async throws(StoreError) in
-            try await store.deleteIdentity(key, of: user.id, events: [event])
-        }
+        let isDone = try await inStore(await store.deleteIdentity(key, of: user.id, events: [event]))
         guard isDone else { throw .notFound("identity") }
     }
 }

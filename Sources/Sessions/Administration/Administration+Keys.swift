@@ -7,7 +7,7 @@ extension Administration {
     /// The admin key with that secret; nil if it is unknown or has expired.
     public func adminKey(for secret: String) async throws(ServiceError) -> AdminKey? {
         let hash = sha256(Array(secret.utf8))
-        let keys = try await inStore { () async throws(StoreError) in try await store.adminKeys() }
+        let keys = try await inStore(await store.adminKeys())
         // In constant time for each key, because the duration must not disclose how much of a guessed key's hash is right.
         let key = keys.first { constantTimeEqual($0.hash, hash) }
         let now = context.clock.now
@@ -26,20 +26,19 @@ extension Administration {
 
     /// The admin keys, without their secrets.
     public func adminKeys() async throws(ServiceError) -> [AdminKey] {
-        try await inStore { () async throws(StoreError) in try await store.adminKeys() }
+        try await inStore(await store.adminKeys())
     }
 
     /// The admin keys and the signing keys, newest first. Looks for changes of the signing keys by other nodes; if one cannot be read,
     /// the known keys remain in use.
     public func keys() async throws(ServiceError) -> (admin: [AdminKey], signing: [StoredSigningKey]) {
-        let keys = try await inStore { () async throws(StoreError) in
-            try await store.read(.short) { (reader) throws(TransactionError) in
+        let keys = try await inStore(
+            await store.read(.short) { (reader) throws(TransactionError) in
                 // By the catalogue the store notices those changes.
                 let (catalogue, keys) = (reader.catalogue(), reader.adminKeys())
                 _ = try catalogue.value()
                 return try keys.value()
-            }
-        }
+            })
         try? await context.signingKeys.follow()
         return (keys, signingKeys())
     }
@@ -73,8 +72,8 @@ extension Administration {
         let key = AdminKey(
             id: Hex.encode(context.random.bytes(4)), name: name, hash: sha256(Array(secret.utf8)), createdAt: now,
             scope: scope, expiresAt: lifetime.map { now + $0 })
-        return try await inStore { () async throws(StoreError) in
-            try await store.updateAdminKeys { keys, events in
+        return try await inStore(
+            await store.updateAdminKeys { keys, events in
                 if replacingNamesakes {
                     for old in keys where old.name == name && old.hash != key.hash {
                         events.append(AuditEvent(.adminKeyDeleted, at: now, by: origin, reason: old.id))
@@ -85,21 +84,19 @@ extension Administration {
                 keys.append(key)
                 events.append(AuditEvent(.adminKeyCreated, at: now, by: origin, reason: key.id))
                 return key
-            }
-        }
+            })
     }
 
     /// Deletes an admin key, so that it allows nothing from then on.
     public func deleteAdminKey(_ id: String, by origin: Origin) async throws(ServiceError) {
         let now = context.clock.now
-        let found = try await inStore { () async throws(StoreError) in
-            try await store.updateAdminKeys { keys, events in
+        let found = try await inStore(
+            await store.updateAdminKeys { keys, events in
                 guard let index = keys.firstIndex(where: { $0.id == id }) else { return false }
                 let key = keys.remove(at: index)
                 events.append(AuditEvent(.adminKeyDeleted, at: now, by: origin, reason: key.id))
                 return true
-            }
-        }
+            })
         guard found else { throw .notFound("admin key") }
     }
 

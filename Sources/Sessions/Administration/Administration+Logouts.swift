@@ -18,13 +18,12 @@ public struct LogoutReceiver: Sendable {
 extension Administration {
     /// The receivers of logout tokens, by client.
     public func logoutReceivers() async throws(ServiceError) -> [LogoutReceiver] {
-        try await inStore { () async throws(StoreError) in
-            try await store.read(.page) { (reader) throws(TransactionError) in
+        try await inStore(
+            await store.read(.page) { (reader) throws(TransactionError) in
                 let (catalogue, deliveries) = (reader.catalogue(), reader.deliveries())
                 return try reader.logoutReceivers(of: try catalogue.value().clients.inOrder, try deliveries.value())
                     .value()
-            }
-        }
+            })
     }
 }
 

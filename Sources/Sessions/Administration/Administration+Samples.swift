@@ -58,7 +58,7 @@ extension Administration {
     public func preview(
         _ change: LifetimeChange, isOver: () -> Bool
     ) async throws(ServiceError) -> SettingsPreview {
-        let catalogue = try await inStore { () async throws(StoreError) in try await store.catalogue() }
+        let catalogue = try await inStore(await store.catalogue())
         if let (member, problem) = self.problem(with: change, catalogue) {
             throw .invalid(member: member, detail: problem)
         }
@@ -66,9 +66,7 @@ extension Administration {
         if case .user(let user) = change {
             var cursor: String?
             repeat {
-                let page = try await inStore { () async throws(StoreError) in
-                    try await store.sessions(of: user.id, after: cursor, limit: Self.stepLimit)
-                }
+                let page = try await inStore(await store.sessions(of: user.id, after: cursor, limit: Self.stepLimit))
                 for record in page.items { look(at: record, under: change, &preview) }
                 cursor = page.nextCursor
             } while cursor != nil && !isOver()
@@ -152,8 +150,6 @@ extension Administration {
     private func livingSessions(
         after cursor: Identifier<Session>?, ofClient clientID: String? = nil
     ) async throws(ServiceError) -> (records: [SessionRecord], last: Identifier<Session>?) {
-        try await inStore { () async throws(StoreError) in
-            try await store.livingSessions(after: cursor, limit: Self.stepLimit, ofClient: clientID)
-        }
+        try await inStore(await store.livingSessions(after: cursor, limit: Self.stepLimit, ofClient: clientID))
     }
 }

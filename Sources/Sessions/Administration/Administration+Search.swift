@@ -3,21 +3,18 @@ extension Administration {
     /// The user with that username, or with that address as username or verified address; nil if there is none, or several.
     public func user(called name: String) async throws(ServiceError) -> User? {
         guard Text.isValid(name, lengthMax: User.usernameLengthMax) else { return nil }
-        return try await inStore { () async throws(StoreError) in
-            try await store.read(.short) { (reader) throws(TransactionError) in try reader.user(called: name) }
-        }
+        return try await inStore(
+            await store.read(.short) { (reader) throws(TransactionError) in try reader.user(called: name) })
     }
 
     /// Up to `limit` users with that telephone number, sorted by username, found by an index.
     public func users(withPhoneNumber number: String, limit: Int) async throws(ServiceError) -> [User] {
-        try await inStore { () async throws(StoreError) in
-            try await store.users(withPhoneNumber: number, limit: limit)
-        }
+        try await inStore(await store.users(withPhoneNumber: number, limit: limit))
     }
 
     /// The login on the server's page with that id; nil if there is none.
     public func login(_ id: Identifier<Session>) async throws(ServiceError) -> PageLogin? {
-        try await inStore { () async throws(StoreError) in try await store.login(id) }
+        try await inStore(await store.login(id))
     }
 
     /// The admin key with that id; nil if there is none, or if it has expired.
@@ -26,21 +23,23 @@ extension Administration {
         return try await adminKeys().first { $0.id == id && ($0.expiresAt.map { now < $0 } ?? true) }
     }
 
-    /// A page of the trail: the newest events before number `cursor`, nil begins with the last one, and the names of their users.
-    public func trail(before cursor: Int64?, limit: Int) async throws(ServiceError) -> Trail {
-        try await inStore { () async throws(StoreError) in
-            try await store.read(.page) { (reader) throws(TransactionError) in
+    /// A page of the trail: the newest events before number `cursor`, nil begins with the last one, and the names of their users,
+    /// unless `isNamed` is false: an export shows none.
+    public func trail(
+        before cursor: Int64?, limit: Int, isNamed: Bool = true
+    ) async throws(ServiceError) -> Trail {
+        try await inStore(
+            await store.read(.page) { (reader) throws(TransactionError) in
                 let events = try reader.events(before: cursor ?? .max, limit: limit).value()
                 return Trail(
-                    events: events, names: try reader.usernames(of: events),
+                    events: events, names: isNamed ? try reader.usernames(of: events) : [:],
                     next: events.count < limit ? nil : events.last?.id)
-            }
-        }
+            })
     }
 
     /// The newest events before number `cursor`; nil begins with the last one.
     public func events(before cursor: Int64?, limit: Int) async throws(ServiceError) -> [RecordedEvent] {
-        try await inStore { () async throws(StoreError) in try await store.events(before: cursor, limit: limit) }
+        try await inStore(await store.events(before: cursor, limit: limit))
     }
 
     /// How far the clocks of two nodes may differ, so that events are not quite in the order of their times.
@@ -71,18 +70,19 @@ extension Administration {
     /// - Parameters:
     ///   - userID: the user of all events, which are read by the index of users; nil: the events of every user.
     ///   - since: the time before which nothing is looked for, so that the search ends there.
+    ///   - isNamed: whether the names of the users are read too.
     /// - Returns: up to `limit` events that match, and where the search goes on.
     public func searchEvents(
         ofUser userID: Identifier<User>? = nil, before cursor: Int64?, since: Instant? = nil, limit: Int,
-        reads: Int = Administration.readsMax,
+        reads: Int = Administration.readsMax, isNamed: Bool = true,
         matching isMatch: (AuditEvent) -> Bool
     ) async throws(ServiceError) -> Trail {
         let (found, next) = try await search(ofUser: userID, cursor, since, limit, reads, isMatch)
-        return try await inStore { () async throws(StoreError) in
-            try await store.read(.short) { (reader) throws(TransactionError) in
+        guard isNamed else { return Trail(events: found, names: [:], next: next) }
+        return try await inStore(
+            await store.read(.short) { (reader) throws(TransactionError) in
                 Trail(events: found, names: try reader.usernames(of: found), next: next)
-            }
-        }
+            })
     }
 
     private func search(
@@ -92,10 +92,12 @@ extension Administration {
         var (found, cursor, left) = ([RecordedEvent](), cursor, reads)
         while left > 0 {
             let step = min(left, userID == nil ? 1000 : 200)
-            let events = try await inStore { [cursor] () async throws(StoreError) in
-                if let userID { return try await store.events(ofUser: userID, before: cursor, limit: step) }
-                return try await store.events(before: cursor, limit: step)
-            }
+            let events =
+                if let userID {
+                    try await inStore(await store.events(ofUser: userID, before: cursor, limit: step))
+                } else {
+                    try await inStore(await store.events(before: cursor, limit: step))
+                }
             for event in events {
                 if let since, event.event.at + Self.clockDifference < since { return (found, nil) }
                 cursor = event.id

@@ -1,7 +1,7 @@
 extension Administration {
     /// The session settings.
     public func settings() async throws(ServiceError) -> Settings {
-        try await inStore { () async throws(StoreError) in try await store.settings() }
+        try await inStore(await store.settings())
     }
 
     /// Changes the session settings by `edit`, with effect on all active sessions at once. Throws `invalid` with a sentence if
@@ -10,8 +10,8 @@ extension Administration {
         by origin: Origin, _ edit: @escaping @Sendable (inout SessionSettings) -> Void
     ) async throws(ServiceError) -> Settings {
         let (now, policy) = (context.clock.now, context.policy)
-        let result = try await inStore { () async throws(StoreError) in
-            try await store.updateSettings { change -> Result<Settings, ServiceError> in
+        let result = try await inStore(
+            await store.updateSettings { change -> Result<Settings, ServiceError> in
                 var sessions = change.settings.sessions
                 edit(&sessions)
                 let problem = Lifetimes.problem(
@@ -23,8 +23,7 @@ extension Administration {
                         sessions, policy, AuditEvent(.settingsChanged, at: now, by: origin, reason: difference.reason))
                 }
                 return .success(change.settings)
-            }
-        }
+            })
         return try result.get()
     }
 
@@ -32,17 +31,15 @@ extension Administration {
     /// before, it applies to all nodes from then on, and the revocation feed has one entry for it.
     public func beginServing() async throws(ServiceError) {
         let (now, policy) = (context.clock.now, context.policy)
-        try await inStore { () async throws(StoreError) in
-            if try await store.settings().servedMaximum == policy.absoluteMaximum { return }
-            try await store.updateSettings { $0.serve(policy, at: now) }
-        }
+        if try await inStore(await store.settings()).servedMaximum == policy.absoluteMaximum { return }
+        try await inStore(await store.updateSettings { $0.serve(policy, at: now) })
     }
 
     /// Ends all sessions of all users, and all tokens that clients got for themselves, in one write, for emergencies.
     public func revokeAllSessions(by origin: Origin) async throws(ServiceError) {
         let now = context.clock.now
-        try await inStore { () async throws(StoreError) in
-            try await store.updateSettings { change in
+        try await inStore(
+            await store.updateSettings { change in
                 change.settings.epoch += 1
                 change.settings.revokedBefore = Settings.RevokedBefore(epoch: change.settings.epoch, at: now)
                 var event = AuditEvent(.allSessionsRevoked, at: now, by: origin)
@@ -51,16 +48,13 @@ extension Administration {
                 if change.clients.contains(where: \.getsOwnTokens) {
                     change.events.append(.tokensEnded(of: nil, before: change.settings.epoch, .allRevoked, event))
                 }
-            }
-        }
+            })
     }
 
     /// The audit trail after the event `cursor`, oldest first.
     public func events(
         after cursor: Int64, limit: Int, userID: Identifier<User>? = nil, sessionID: Identifier<Session>? = nil
     ) async throws(ServiceError) -> [RecordedEvent] {
-        try await inStore { () async throws(StoreError) in
-            try await store.events(after: cursor, limit: limit, userID: userID, sessionID: sessionID)
-        }
+        try await inStore(await store.events(after: cursor, limit: limit, userID: userID, sessionID: sessionID))
     }
 }

@@ -47,17 +47,16 @@ public final class Administration: UseCase {
             id: Identifier(random: context.random), username: Text.preparedUsername(username), profile: profile,
             passwordHash: hash, offlineSessionMax: offlineSessionMax, createdAt: now)
         user.claims = claims
-        let isNew = try await inStore { () async throws(StoreError) in
-            try await store.insertUser(
-                user, from: source, events: [AuditEvent(.userCreated, at: now, by: origin, userID: user.id)])
-        }
+        let isNew = try await inStore(
+            await store.insertUser(
+                user, from: source, events: [AuditEvent(.userCreated, at: now, by: origin, userID: user.id)]))
         guard isNew else { throw .conflict(code: "username_taken", detail: "the username belongs to another user") }
         return user
     }
 
     /// The user. Throws `notFound`.
     public func user(_ reference: UserReference) async throws(ServiceError) -> User {
-        guard let user = try await inStore({ () async throws(StoreError) in try await store.user(reference) })
+        guard let user = try await inStore(await store.user(reference))
         else { throw .notFound("user") }
         return user
     }
@@ -66,14 +65,12 @@ public final class Administration: UseCase {
     public func users(
         matching query: String?, after cursor: String?, limit: Int
     ) async throws(ServiceError) -> Page<User> {
-        try await inStore { () async throws(StoreError) in
-            try await store.users(matching: query, after: cursor, limit: limit)
-        }
+        try await inStore(await store.users(matching: query, after: cursor, limit: limit))
     }
 
     /// The sources of a user. Nil if it was deleted meanwhile.
     public func sources(of user: User) async throws(ServiceError) -> UserSources? {
-        try await inStore { () async throws(StoreError) in try await store.userSources(of: user.id) }
+        try await inStore(await store.userSources(of: user.id))
     }
 
     /// Changes username, profile, own maximum and claims of a user by `edit`. `source` is that of a changed name or address.
@@ -175,21 +172,19 @@ public final class Administration: UseCase {
     ) async throws(ServiceError) -> Page<SessionRecord> {
         let id: Identifier<User>
         if case .id(let known) = reference { id = known } else { id = try await user(reference).id }
-        return try await inStore { () async throws(StoreError) in
-            try await store.sessions(of: id, after: cursor?.description, limit: limit)
-        }
+        return try await inStore(await store.sessions(of: id, after: cursor?.description, limit: limit))
     }
 
     /// The session, or its tombstone. Throws `notFound`.
     public func session(_ id: Identifier<Session>) async throws(ServiceError) -> SessionRecord {
-        guard let record = try await inStore({ () async throws(StoreError) in try await store.wholeSession(id) })
+        guard let record = try await inStore(await store.wholeSession(id))
         else { throw .notFound("session") }
         return record
     }
 
     /// The state of the checks with the session's identity provider; nil if the provider is not asked.
     public func providerCheck(of id: Identifier<Session>) async throws(ServiceError) -> ProviderCheck? {
-        try await inStore { () async throws(StoreError) in try await store.providerCheck(of: id) }
+        try await inStore(await store.providerCheck(of: id))
     }
 
     /// Ends one session. Throws `notFound`.

@@ -32,8 +32,8 @@ extension Administration {
         let standing = { @Sendable [context, now = context.clock.now] in
             context.policy.standing(of: $0, by: context.loginRules, at: now)
         }
-        let found = try await inStore { () async throws(StoreError) in
-            try await store.read(.page) { (reader) throws(TransactionError) -> PhoneLoginOverview? in
+        let found = try await inStore(
+            await store.read(.page) { (reader) throws(TransactionError) -> PhoneLoginOverview? in
                 let (catalogue, login, session) = (reader.catalogue(), reader.phoneLogin(.id(id)), reader.session(id))
                 let trail = reader.events(after: 0, limit: limit, userID: nil, sessionID: id)
                 guard let login = try login.value() else { return nil }
@@ -53,8 +53,7 @@ extension Administration {
                         LoginWithPhone(login: login, claimant: login.claimOfSession == nil ? nil : phoneRecord)),
                     client: known.clients[login.clientID], session: sessionRecord, phone: phoneRecord,
                     names: Usernames(of: try names.value()), events: events.reversed())
-            }
-        }
+            })
         guard let found else { throw .notFound("login") }
         return found
     }
@@ -64,8 +63,8 @@ extension Administration {
     public func phoneLogins(
         ofUser name: String?, in phase: PhoneLogin.Phase?, after cursor: SessionCursor?, limit: Int
     ) async throws(ServiceError) -> PhoneLoginList? {
-        try await inStore { () async throws(StoreError) in
-            try await store.read(.page) { (reader) throws(TransactionError) -> PhoneLoginList? in
+        try await inStore(
+            await store.read(.page) { (reader) throws(TransactionError) -> PhoneLoginList? in
                 let user = try name.map { (name) throws(TransactionError) in try reader.user(meantBy: name) } ?? nil
                 if name != nil, user == nil { return nil }
                 let rows = Page<PhoneLogin>.rows(for: limit)
@@ -75,7 +74,6 @@ extension Administration {
                     logins: Page(try logins.value(), limit: limit) {
                         SessionCursor(startedAt: $0.startedAt, id: $0.id).description
                     })
-            }
-        }
+            })
     }
 }

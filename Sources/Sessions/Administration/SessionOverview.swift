@@ -28,8 +28,8 @@ extension Administration {
         ofSession id: Identifier<Session>, limit: Int
     ) async throws(ServiceError) -> SessionOverview {
         let (time, policy) = (context.time, context.policy)
-        let found = try await inStore { () async throws(StoreError) in
-            try await store.read(.page) { (reader) throws(TransactionError) -> SessionOverview? in
+        let found = try await inStore(
+            await store.read(.page) { (reader) throws(TransactionError) -> SessionOverview? in
                 let (catalogue, session) = (reader.catalogue(), reader.session(id))
                 let (check, pin, login) = (reader.providerCheck(of: id), reader.pin(of: id), reader.phoneLogin(.id(id)))
                 let events = reader.events(after: 0, limit: limit, userID: nil, sessionID: id)
@@ -47,8 +47,7 @@ extension Administration {
                     decisions: Dictionary(
                         serials.map { ($0, policy.decision(on: record, serial: $0, at: time)) }
                     ) { first, _ in first })
-            }
-        }
+            })
         guard let found else { throw .notFound("session") }
         return found
     }

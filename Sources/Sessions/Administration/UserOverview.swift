@@ -30,8 +30,8 @@ extension Administration {
     public func overview(
         ofUser id: Identifier<User>, after cursor: SessionCursor?, limit: Int, lookMax: Int
     ) async throws(ServiceError) -> UserOverview {
-        let overview = try await inStore { () async throws(StoreError) in
-            try await store.read(.page) { (reader) throws(TransactionError) in
+        let overview = try await inStore(
+            await store.read(.page) { (reader) throws(TransactionError) in
                 let (catalogue, user) = (reader.catalogue(), reader.user(.id(id)))
                 let sources = reader.userSources(of: [id])
                 let sessions = reader.sessions(of: id, after: cursor, limit: Page<Session>.rows(for: limit))
@@ -45,8 +45,7 @@ extension Administration {
                     isFirstPage: cursor == nil, addresses: lookMax > 0 ? events.prefix(lookMax).addresses : [:],
                     passkeys: try passkeys.value(), identities: try identities.value(),
                     events: Array(events.prefix(limit)))
-            }
-        }
+            })
         if overview.user == nil, overview.sessions.items.isEmpty, overview.events.isEmpty { throw .notFound("user") }
         return overview
     }

@@ -10,7 +10,7 @@ extension PhoneLoginService {
     public func user(hinted text: String) async throws(ServiceError) -> User? {
         let reference = Identifier<User>(text).map(UserReference.id) ?? UserReference("username:" + text)
         guard let reference else { return nil }
-        return try await inStore { () async throws(StoreError) in try await store.user(reference) }
+        return try await inStore(await store.user(reference))
     }
 
     /// Encrypts the token with which a client recognizes pings.
@@ -33,9 +33,8 @@ extension PhoneLoginService {
         let event = AuditEvent(
             .loginRequested, at: login.startedAt, by: origin, userID: userID, sessionID: login.id,
             clientID: login.clientID, reason: login.kind.rawValue)
-        let admission = try await inStore { () async throws(StoreError) in
-            try await store.pushLogin(login, to: userID, [event], atMost: context.loginRules.pendingMax)
-        }
+        let admission = try await inStore(
+            await store.pushLogin(login, to: userID, [event], atMost: context.loginRules.pendingMax))
         switch admission {
         case .admitted: watch.wake([.user(userID)])
         case .storeIsFull: throw .overloaded

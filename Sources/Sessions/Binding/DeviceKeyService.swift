@@ -47,7 +47,7 @@ public final class DeviceKeyService: UseCase {
         guard let assertion = try? KeyAssertion(attempt.token), let id = Identifier<Session>(assertion.issuer),
             assertion.audience.contains(context.issuer), assertion.isTimely(at: now, lead: Self.deviceLead)
         else { throw .refused(.invalidAssertion) }
-        guard let record = try await inStore({ () async throws(StoreError) in try await store.wholeSession(id) }) else {
+        guard let record = try await inStore(await store.wholeSession(id)) else {
             throw .refused(.unknownSession)
         }
         guard let key = record.session.deviceKey.flatMap(DeviceKey.init(text:)),
@@ -58,7 +58,7 @@ public final class DeviceKeyService: UseCase {
         let token = OneTimeToken(
             .deviceAssertion, of: id.description, id: assertion.id,
             goodUntil: Instant(secondsSinceEpoch: assertion.expiry), at: now)
-        let isFresh = try await inStore { () async throws(StoreError) in try await store.use(token) }
+        let isFresh = try await inStore(await store.use(token))
         guard isFresh else {
             attempt.noteRefusal(of: record.session.userID, in: id)
             throw try await refusal(on: record, from: origin)

@@ -20,11 +20,9 @@ extension PhoneLoginService {
         of device: KnownDevice
     ) async throws(ServiceError) -> (sessions: [Session], settings: Settings) {
         if device == KnownDevice() {
-            return ([], try await inStore { () async throws(StoreError) in try await store.settings() })
+            return ([], try await inStore(await store.settings()))
         }
-        let found = try await inStore { () async throws(StoreError) in
-            try await store.sessions(device.sessions, letInWithKey: device.keyThumbprint)
-        }
+        let found = try await inStore(await store.sessions(device.sessions, letInWithKey: device.keyThumbprint))
         // The newest session of each user decides.
         var users: Set<Identifier<User>> = []
         let newest = found.sessions.sorted { $0.startedAt > $1.startedAt }.filter {

@@ -69,7 +69,7 @@ final class UserPresenceService: UseCase {
     func look(at attempt: RefreshAttempt, in id: Identifier<Session>) async throws(ServiceError) {
         let circumstances = attempt.circumstances
         let time = circumstances.time
-        guard let record = try await inStore({ () async throws(StoreError) in try await store.wholeSession(id) }),
+        guard let record = try await inStore(await store.wholeSession(id)),
             policy.accepts(attempt, withUserOf: record, at: time), let user = record.user
         else { return }
         // The proof is used before a password attempt or an assertion is used up. The decision that follows accepts a proof
@@ -125,7 +125,7 @@ final class UserPresenceService: UseCase {
             guard let verifier = evidence.verifier else { throw .identityRefused(.unknownProvider) }
             let identity = try await verifier.verify(evidence.token)
             guard now < identity.goodUntil else { throw .identityRefused(.tooOld) }
-            let known = try await inStore { () async throws(StoreError) in try await store.identity(identity.key) }
+            let known = try await inStore(await store.identity(identity.key))
             guard known?.userID == user.id else { throw .identityRefused(.anotherUser) }
             guard let time = identity.authenticatedAt else { throw .identityRefused(.noAuthenticationTime) }
             let at = min(time, now)
@@ -133,7 +133,7 @@ final class UserPresenceService: UseCase {
             // A client that was answered 503 meanwhile tries again, and must not find its token spent.
             if Task.isCancelled { throw .overloaded }
             let token = identity.oneTimeToken(at: now)
-            let isFresh = try await inStore { () async throws(StoreError) in try await store.use(token) }
+            let isFresh = try await inStore(await store.use(token))
             return isFresh ? .identity(at: at) : nil
         } catch {
             if case .identityRefused(let reason) = error, reason != .malformed, reason != .unknownProvider {
@@ -163,6 +163,6 @@ final class UserPresenceService: UseCase {
         let token = OneTimeToken(
             .presenceAssertion, of: sessionID.description, id: assertion.id,
             goodUntil: Instant(secondsSinceEpoch: assertion.expiry), at: now)
-        return try await inStore { () async throws(StoreError) in try await store.use(token) }
+        return try await inStore(await store.use(token))
     }
 }

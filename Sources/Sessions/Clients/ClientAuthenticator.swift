@@ -27,7 +27,7 @@ public final class ClientAuthenticator: UseCase {
 
     private func client(_ id: String) async throws(ServiceError) -> Client {
         guard Device.isValid(id: id),
-            let client = try await inStore({ () async throws(StoreError) in try await store.client(id) })
+            let client = try await inStore(await store.client(id))
         else { throw .refused(id, sent: "an unknown client_id", expected: "the client_id of a client") }
         return client
     }
@@ -72,7 +72,7 @@ public final class ClientAuthenticator: UseCase {
         }
         // OpenID Connect Core section 9: it must be used once. Each costs a write, which all nodes see.
         let token = OneTimeToken(.clientAssertion, of: client.id, id: assertion.id, goodUntil: end, at: now)
-        let isFresh = try await inStore { () async throws(StoreError) in try await store.use(token) }
+        let isFresh = try await inStore(await store.use(token))
         guard isFresh else {
             throw .refused(client.id, sent: "a client_assertion a second time", expected: "a new jti each time")
         }

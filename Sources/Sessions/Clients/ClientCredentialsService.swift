@@ -19,7 +19,7 @@ public final class ClientCredentialsService: UseCase {
         let scope = requested ?? client.scope
         guard client.scope.contains(scope) else { throw .invalidScope }
         let audience = try context.resourceRequirement(for: resources).audience(for: client)
-        let settings = try await inStore { () async throws(StoreError) in try await store.settings() }
+        let settings = try await inStore(await store.settings())
         let now = context.clock.now
         let expiry = now + policy.lifetimes(settings: settings, client: client, user: nil).ownToken(of: client)
         try await signer.followKeysIfBehind()

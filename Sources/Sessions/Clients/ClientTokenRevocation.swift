@@ -13,9 +13,7 @@ extension ClientCredentialsService {
         event.tokenID = claims.id
         event.revokes = .clientTokenRevoked
         let (used, revoked) = (claims.useAsRevoked(at: now), event)
-        _ = try await inStore { () async throws(StoreError) in
-            try await store.revoke(used, of: client.id, epoch: epoch, revoked)
-        }
+        _ = try await inStore(await store.revoke(used, of: client.id, epoch: epoch, revoked))
         return true
     }
 }

@@ -14,7 +14,7 @@ extension Store {
             (transaction) throws(TransactionError) -> Outcome? in
             guard let known = try transaction.phoneLogin(.id(id)).value(), let invitation = known.request.invitation
             else { return nil }
-            let place = SessionPlace(userID: invitation.userID, clientID: known.clientID, deviceID: deviceID)
+            let place = Installation(userID: invitation.userID, clientID: known.clientID, deviceID: deviceID)
             let namesake = account.map { transaction.user(.username($0.username)) }
             let found = (
                 transaction.userForUpdate(.id(invitation.userID)), transaction.livingSessionForUpdate(at: place)

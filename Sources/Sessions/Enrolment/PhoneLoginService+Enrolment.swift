@@ -38,11 +38,10 @@ extension PhoneLoginService {
         let completion = EnrolmentInput(
             proof: proof, request: request, key: key, phone: enrolling(login, secret), ownAudience: context.ownAudience,
             policy: context.policy, rules: context.loginRules, origin: origin, now: now)
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.enrol(id, account: proof.account, deviceID: request.device.id, by: origin) { collection in
+        let outcome = try await inStore(
+            await store.enrol(id, account: proof.account, deviceID: request.device.id, by: origin) { collection in
                 collection.enrol(completion)
-            }
-        }
+            })
         guard let outcome else { throw .invalidToken(nil) }
         watch.wake([.login(id), .user(invitation.userID)])
         return try await signer.grant(try outcome.get(), at: now)
@@ -51,7 +50,7 @@ extension PhoneLoginService {
     /// Whether the second factor of the enrolment is the first one of its account, or has to be that which the account has.
     public func setsFactor(_ login: PhoneLogin) async throws(ServiceError) -> Bool {
         guard let invitation = login.request.invitation, !invitation.isNew else { return true }
-        let user = try await inStore { () async throws(StoreError) in try await store.user(.id(invitation.userID)) }
+        let user = try await inStore(await store.user(.id(invitation.userID)))
         return user?.passwordHash == nil
     }
 
@@ -74,7 +73,7 @@ extension PhoneLoginService {
             return proof
         }
         if factor.username != nil { throw .invalid(member: "username", detail: "is for a new account") }
-        let user = try await inStore { () async throws(StoreError) in try await store.user(.id(invitation.userID)) }
+        let user = try await inStore(await store.user(.id(invitation.userID)))
         guard let user else { throw .notFound("user") }
         if user.passwordHash == nil {
             if factor.password != nil { throw .invalid(member: "password", detail: "is not for this account") }

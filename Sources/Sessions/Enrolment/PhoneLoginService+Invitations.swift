@@ -36,7 +36,7 @@ extension PhoneLoginService {
             throw .invalid(member: "client_id", detail: "names a client without invitation in its login_methods")
         }
         let invitation = try await invitation(request)
-        let settings = try await inStore { () async throws(StoreError) in try await store.settings() }
+        let settings = try await inStore(await store.settings())
         var asked = PhoneLogin.Request()
         (asked.epoch, asked.invitation) = (settings.epoch, invitation)
         (asked.announceInfo, asked.sessionInfo) = (request.announceInfo, request.sessionInfo)
@@ -47,16 +47,15 @@ extension PhoneLoginService {
         let event = AuditEvent(
             .loginRequested, at: now, by: origin, userID: invitation.isNew ? nil : invitation.userID,
             sessionID: login.id, clientID: client.id, reason: "invitation")
-        let isTaken = try await inStore { () async throws(StoreError) in
-            try await store.requestLogin(login, [event], atMost: context.loginRules.invitationsMax)
-        }
+        let isTaken = try await inStore(
+            await store.requestLogin(login, [event], atMost: context.loginRules.invitationsMax))
         guard isTaken else { throw .tooManyRequests(retryAfter: .seconds(60)) }
         return login
     }
 
     private func invitation(_ request: InvitationRequest) async throws(ServiceError) -> Invitation {
         if let reference = request.user {
-            let user = try await inStore { () async throws(StoreError) in try await store.user(reference) }
+            let user = try await inStore(await store.user(reference))
             guard let user else { throw .notFound("user") }
             return Invitation(deviceOf: user.id, source: request.source)
         }
@@ -72,7 +71,7 @@ extension PhoneLoginService {
 
     /// Throws `conflict` if a user has that name.
     func checkIsFree(_ username: String) async throws(ServiceError) {
-        let namesake = try await inStore { () async throws(StoreError) in try await store.user(.username(username)) }
+        let namesake = try await inStore(await store.user(.username(username)))
         if namesake != nil { throw AccountService.usernameTaken }
     }
 
@@ -109,9 +108,7 @@ extension PhoneLoginService {
         guard let code = context.invitationCodes.code(in: claim.code, at: context.clock.now),
             let arrival = code.invitationArrival(from: claim.source)
         else { throw .notFound("invitation") }
-        let known = try await inStore { () async throws(StoreError) in
-            try await store.phoneLogin(.handle(code.handle))
-        }
+        let known = try await inStore(await store.phoneLogin(.handle(code.handle)))
         guard let known, known.kind == .enrolment else { throw .notFound("invitation") }
         let secret = secret(of: known.id, deviceID: claim.deviceID, key)
         let phone = Phone(

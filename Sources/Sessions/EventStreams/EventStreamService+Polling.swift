@@ -84,14 +84,14 @@ extension EventStreamService {
 
     /// The client with its stream, which is to be polled.
     private func polledStream(of clientID: String) async throws(ServiceError) -> (Client, EventStream) {
-        let client = try await inStore { () async throws(StoreError) in try await store.client(clientID) }
+        let client = try await inStore(await store.client(clientID))
         guard let client, let stream = client.eventStream, !stream.isPush else { throw .notFound("stream to poll") }
         return (client, stream)
     }
 
     private func begin(_ stream: EventStream) async throws(ServiceError) -> Reading {
         let name = DeliveryProgress.name(ofStream: stream.id)
-        let first = try await inStore { () async throws(StoreError) in try await store.delivery(name)?.cursor ?? 0 }
+        let first = try await inStore(await store.delivery(name)?.cursor ?? 0)
         return Reading(streamID: stream.id, cursor: first, done: first, stored: first)
     }
 
@@ -99,16 +99,14 @@ extension EventStreamService {
         _ poll: StreamPoll, _ reading: inout Reading, in stream: EventStream, to client: Client, by origin: Origin
     ) async throws(ServiceError) -> PolledEvents {
         if let verification = stream.verification, poll.done.contains(stream.tokenID(of: verification)) {
-            try await inStore { () async throws(StoreError) in
-                try await finish(verification, of: client.id, id: stream.id)
-            }
+            try await inStore(await finish(verification, of: client.id, id: stream.id))
         }
         let waiting = try await waiting(in: stream, poll, &reading)
         if waiting.refused > 0 {
             let event = AuditEvent(
                 .eventStreamChanged, at: context.clock.now, by: origin, clientID: client.id,
                 reason: "\(waiting.refused) refused")
-            try await inStore { () async throws(StoreError) in try await store.append([event]) }
+            try await inStore(await store.append([event]))
         }
         guard stream.status == .enabled else { return PolledEvents(tokens: [], isMore: false) }
         return try await tokens(of: waiting, in: stream, to: client, poll)
@@ -132,9 +130,8 @@ extension EventStreamService {
                 return waiting
             }
             let cursor = reading.cursor
-            let page = try await inStore { () async throws(StoreError) in
-                try await store.events(after: cursor, limit: Self.pageMax, userID: nil, sessionID: nil)
-            }
+            let page = try await inStore(
+                await store.events(after: cursor, limit: Self.pageMax, userID: nil, sessionID: nil))
             pages += 1
             for recorded in page {
                 if let event = stream.event(recorded) {
@@ -160,9 +157,7 @@ extension EventStreamService {
     private func store(_ reading: inout Reading, of stream: EventStream) async throws(ServiceError) {
         let done = reading.done
         guard done > reading.stored else { return }
-        try await inStore { () async throws(StoreError) in
-            try await advance(DeliveryProgress.name(ofStream: stream.id), to: done, since: stream.since)
-        }
+        try await inStore(await advance(DeliveryProgress.name(ofStream: stream.id), to: done, since: stream.since))
         reading.stored = done
     }
 

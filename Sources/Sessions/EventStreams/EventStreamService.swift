@@ -45,7 +45,7 @@ public final class EventStreamService: UseCase {
 
     /// The client's stream; nil without one. Throws `notFound` if `id` is not its id.
     public func stream(of clientID: String, id: String?) async throws(ServiceError) -> EventStream? {
-        let client = try await inStore { () async throws(StoreError) in try await store.client(clientID) }
+        let client = try await inStore(await store.client(clientID))
         guard let stream = client?.eventStream, id == nil || id == stream.id else {
             if id == nil { return nil }
             throw Self.unknown
@@ -55,13 +55,12 @@ public final class EventStreamService: UseCase {
 
     /// All streams, by client.
     public func all() async throws(ServiceError) -> [EventStreamReport] {
-        try await inStore { () async throws(StoreError) in
-            try await store.read(.page) { (reader) throws(TransactionError) in
+        try await inStore(
+            await store.read(.page) { (reader) throws(TransactionError) in
                 let (catalogue, deliveries) = (reader.catalogue(), reader.deliveries())
                 return try reader.eventStreams(of: try catalogue.value().clients.inOrder, try deliveries.value())
                     .value()
-            }
-        }
+            })
     }
 
     /// The client's stream. Throws `notFound` without one.
@@ -81,7 +80,7 @@ public final class EventStreamService: UseCase {
             requested: Self.kinds(wish.requested ?? []),
             description: try Self.text(wish.description ?? nil, "description"), since: now)
         // The trail may be long, and nothing in it is for this stream.
-        let last = try await inStore { () async throws(StoreError) in try await store.lastEvent() }
+        let last = try await inStore(await store.lastEvent())
         let name = DeliveryProgress.name(ofStream: stream.id)
         try await setProgress(name) { progress in
             var first = DeliveryProgress(since: now)
@@ -140,7 +139,7 @@ public final class EventStreamService: UseCase {
         let old = try await stream(of: clientID, id: id)?.status
         if old == .disabled, status != .disabled {
             // What happened while the stream was disabled is dropped, in this very second too, which `since` does not tell apart.
-            let last = try await inStore { () async throws(StoreError) in try await store.lastEvent() }
+            let last = try await inStore(await store.lastEvent())
             try await setProgress(DeliveryProgress.name(ofStream: id)) { progress in
                 if let cursor = progress?.cursor { progress?.cursor = max(cursor, last) }
             }
@@ -208,8 +207,8 @@ extension EventStreamService {
         _ edit: @escaping @Sendable (inout Client) -> ServiceError?
     ) async throws(ServiceError) -> Client {
         let now = context.clock.now
-        let result = try await inStore { () async throws(StoreError) in
-            try await store.updateClient(clientID) { change -> Result<Client, ServiceError> in
+        let result = try await inStore(
+            await store.updateClient(clientID) { change -> Result<Client, ServiceError> in
                 guard let existing = change.client else { return .failure(.notFound("client")) }
                 var client = existing
                 if let problem = edit(&client) { return .failure(problem) }
@@ -221,15 +220,14 @@ extension EventStreamService {
                     }
                 }
                 return .success(client)
-            }
-        }
+            })
         return try result.get()
     }
 
     private func setProgress(
         _ name: String, _ change: @escaping @Sendable (inout DeliveryProgress?) -> Void
     ) async throws(ServiceError) {
-        try await inStore { () async throws(StoreError) in try await store.updateDelivery(name, change) }
+        try await inStore(await store.updateDelivery(name, change))
     }
 
     private func sealed(_ delivery: Wish.Delivery) throws(ServiceError) -> EventStream.Delivery {

@@ -51,8 +51,8 @@ public final class FederationService: UseCase {
         let start = try logins.starting(
             request, by: .provider(identity.key.provider), authenticationMethods: identity.authenticationMethods,
             from: origin, at: now)
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.openSession(by: login, clientID: request.clientID, deviceID: request.device.id) {
+        let outcome = try await inStore(
+            await store.openSession(by: login, clientID: request.clientID, deviceID: request.device.id) {
                 opening -> Result<TokenGrant.Entitlement, ServiceError> in
                 let outcome = start(&opening)
                 if opening.session != nil || opening.continued != nil {
@@ -61,8 +61,7 @@ public final class FederationService: UseCase {
                         contentsOf: login.events(of: opening.arrival, opening.user, by: origin), at: 0)
                 }
                 return outcome
-            }
-        }
+            })
         guard let outcome else {
             throw .conflict(code: "username_taken", detail: "no username is left for a new user")
         }
@@ -96,10 +95,10 @@ public final class FederationService: UseCase {
     func owner(of identity: ExternalIdentity, from origin: Origin) async throws(ServiceError) -> Identifier<User> {
         let now = context.clock.now
         guard now < identity.goodUntil else { throw .identityRefused(.tooOld) }
-        let known = try await inStore { () async throws(StoreError) in try await store.identity(identity.key) }
+        let known = try await inStore(await store.identity(identity.key))
         guard let known else { throw .notFound("user") }
         let token = identity.oneTimeToken(at: now)
-        guard try await inStore({ () async throws(StoreError) in try await store.use(token) }) else {
+        guard try await inStore(await store.use(token)) else {
             try await recordFailedLogin(of: known.userID, "id_token_\(IdentityRefusal.replayed.rawValue)", from: origin)
             throw .identityRefused(.replayed)
         }

@@ -18,16 +18,14 @@ final class ForeignTokenService: UseCase {
         if Task.isCancelled { throw .overloaded }
         let id = Identifier<Session>(random: context.random)
         let digest = sha256(Array(attempt.token.utf8))
-        let exchange = try await inStore { () async throws(StoreError) in
-            try await store.updateForeignToken(digest) { change in change.exchange(attempt, for: id) }
-        }
+        let exchange = try await inStore(
+            await store.updateForeignToken(digest) { change in change.exchange(attempt, for: id) })
         switch exchange {
         case nil: return false
         case .decided(let verdict): attempt.record(verdict)
         case .spent(let sessionID):
-            let found: Void? = try await inStore { () async throws(StoreError) in
-                try await store.updateSession(sessionID) { change in attempt.settle(&change) }
-            }
+            let found: Void? = try await inStore(
+                await store.updateSession(sessionID) { change in attempt.settle(&change) })
             if found == nil { attempt.record(.failed(.refused(.unknownSession))) }
         }
         return true
@@ -39,8 +37,8 @@ final class ForeignTokenService: UseCase {
         let now = context.clock.now
         guard try await mayBeForeign(text, at: now) else { return .unknown }
         let digest = sha256(Array(text.utf8))
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.updateForeignToken(digest) { change -> Result<LogOut, ServiceError> in
+        let outcome = try await inStore(
+            await store.updateForeignToken(digest) { change -> Result<LogOut, ServiceError> in
                 guard let token = change.token else { return .success(.unknown) }
                 if let clientID, token.clientID != clientID { return .failure(.unauthorizedClient) }
                 if let exchange = token.exchange { return .success(.session(exchange.sessionID)) }
@@ -51,8 +49,7 @@ final class ForeignTokenService: UseCase {
                         reason: EndReason.loggedOut.rawValue))
                 change.token = nil
                 return .success(.deleted)
-            }
-        }
+            })
         return try outcome?.get() ?? .unknown
     }
 
@@ -67,9 +64,7 @@ final class ForeignTokenService: UseCase {
 
     private func mayBeForeign(_ text: String, at now: Instant) async throws(ServiceError) -> Bool {
         if text.isEmpty || text.hasPrefix(RefreshTokenCoder.prefix) { return false }
-        return try await inStore { () async throws(StoreError) in
-            try await context.foreignTokens.exist(in: store, at: now)
-        }
+        return try await inStore(await context.foreignTokens.exist(in: store, at: now))
     }
 }
 

@@ -57,18 +57,19 @@ public final class ProviderCheckService: UseCase {
         // The earliest time, because a jump of the clock must neither end a session nor put off a check (`ClockGuard`).
         let now = context.time.earliest
         let incarnation = context.databaseIncarnation
-        return try await inStore { () async throws(StoreError) in
-            if !incarnation.hasBegun { incarnation.see(try await store.databaseLife(), at: context.clock.now) }
-            var checks = try await store.claimProviderChecks(
-                of: provider, dueBy: now, until: now + Self.recheckLease, limit: limit)
-            if checks.isEmpty { return [] }
-            // Asked again, because the checks may come from a database that has just replaced the one before.
-            incarnation.see(try await store.databaseLife(), at: context.clock.now)
-            for index in checks.indices where incarnation.mayHaveLost(checks[index].dueAt) {
-                checks[index].isInDoubt = true
-            }
-            return checks
+        if !incarnation.hasBegun {
+            incarnation.see(try await inStore(await store.databaseLife()), at: context.clock.now)
         }
+        var checks = try await inStore(
+            await store.claimProviderChecks(
+                of: provider, dueBy: now, until: now + Self.recheckLease, limit: limit))
+        if checks.isEmpty { return [] }
+        // Asked again, because the checks may come from a database that has just replaced the one before.
+        incarnation.see(try await inStore(await store.databaseLife()), at: context.clock.now)
+        for index in checks.indices where incarnation.mayHaveLost(checks[index].dueAt) {
+            checks[index].isInDoubt = true
+        }
+        return checks
     }
 
     /// Makes the check of a session due now if a refresh waits for the provider's confirmation. It writes once until the
@@ -81,12 +82,11 @@ public final class ProviderCheckService: UseCase {
         let isFarOff: @Sendable (ProviderCheck?) -> Bool = { check in
             check?.sealedToken != nil && check.map { $0.dueAt > now + Self.recheckLease } == true
         }
-        try await inStore { () async throws(StoreError) in
-            guard isFarOff(try await store.providerCheck(of: id)) else { return }
-            _ = try await store.updateProviderCheck(id) { change in
+        guard isFarOff(try await inStore(await store.providerCheck(of: id))) else { return }
+        _ = try await inStore(
+            await store.updateProviderCheck(id) { change in
                 if isFarOff(change.check) { change.check?.dueAt = now }
-            }
-        }
+            })
     }
 
     /// Asks the provider about the session of a claimed check, and applies the answer. When it returns, the
@@ -96,7 +96,7 @@ public final class ProviderCheckService: UseCase {
     ) async throws(ServiceError) -> RecheckOutcome {
         let (now, jitter) = (context.time.earliest, jitter)
         let id = check.sessionID
-        let record = try await inStore { () async throws(StoreError) in try await store.session(id) }
+        let record = try await inStore(await store.session(id))
         guard let record, policy.ending(of: record, at: now) == nil else {
             // The clock or a revocation of many sessions has ended the session without deleting its check.
             return try await change(id) { change in
@@ -122,9 +122,7 @@ public final class ProviderCheckService: UseCase {
     private func change(
         _ id: Identifier<Session>, _ body: @escaping @Sendable (inout ProviderCheckChange) -> RecheckOutcome
     ) async throws(ServiceError) -> RecheckOutcome {
-        try await inStore { () async throws(StoreError) in
-            try await store.updateProviderCheck(id, body) ?? .superseded
-        }
+        try await inStore(await store.updateProviderCheck(id, body) ?? .superseded)
     }
 
     private var jitter: Double { Double(context.random.bytes(1).first ?? 0) / 256 }

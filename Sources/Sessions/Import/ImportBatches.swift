@@ -225,7 +225,7 @@ extension StoreTransaction {
         _ sessions: [Session], _ mode: ImportMode
     ) throws(TransactionError) -> [ImportOutcome] {
         let stored = self.sessions(sessions.map(\.id))
-        let places = sessions.map { SessionPlace(of: $0) }
+        let places = sessions.map { Installation(of: $0) }
         let living = livingSessions(at: places)
         let users = users(Array(Set(sessions.map(\.userID))), named: [])
         let (news, catalogue) = (news(for: mode), catalogue())
@@ -282,7 +282,7 @@ private struct MetUsers {
 private struct MetSessions {
     private var sessions: [Session]
     private var placesByID: [Identifier<Session>: Int]
-    private var living: [SessionPlace: Int]
+    private var living: [Installation: Int]
     private let users: Set<Identifier<User>>
     private let mode: ImportMode
 
@@ -291,11 +291,11 @@ private struct MetSessions {
         (self.users, self.mode) = (users, mode)
         (sessions, placesByID, living) = ([], Dictionary(minimumCapacity: count), Dictionary(minimumCapacity: count))
         sessions.reserveCapacity(stored.count + count)
-        for session in stored { note(session, at: SessionPlace(of: session)) }
+        for session in stored { note(session, at: Installation(of: session)) }
     }
 
     /// The comparison of a session with the present state.
-    func meeting(_ session: Session, at place: SessionPlace) -> SessionImport {
+    func meeting(_ session: Session, at place: Installation) -> SessionImport {
         let living = living[place].map { sessions[$0] }
         return SessionImport(
             session: session, stored: placesByID[session.id].map { sessions[$0] },
@@ -303,7 +303,7 @@ private struct MetSessions {
             isOver: mode.hasEnded(session))
     }
 
-    mutating func note(_ session: Session, at place: SessionPlace) {
+    mutating func note(_ session: Session, at place: Installation) {
         let index = sessions.count
         sessions.append(session)
         placesByID[session.id] = index

@@ -11,7 +11,7 @@ extension AccountService {
 
     /// The PIN of the session; throws `notFound` if none is set.
     public func pin(in current: AuthenticatedSession) async throws(ServiceError) -> PIN {
-        let pin = try await inStore { () async throws(StoreError) in try await store.pin(of: current.session.id) }
+        let pin = try await inStore(await store.pin(of: current.session.id))
         guard let pin else { throw .notFound("pin") }
         return pin
     }
@@ -64,15 +64,14 @@ extension AccountService {
     ) async throws(ServiceError) -> Value {
         let policy = context.policy
         let outcome = try await RequestCancellation.watched { abandonment async throws(ServiceError) in
-            try await inStore { () async throws(StoreError) in
-                try await store.updatePIN(of: id) { change -> Result<Value, ServiceError> in
+            try await inStore(
+                await store.updatePIN(of: id) { change -> Result<Value, ServiceError> in
                     let refusal =
                         abandonment.refusal ?? policy.refusal(ofTokensIn: change.record, at: now)
                         ?? proof?.refusal(for: change.record.user)
                     if let refusal { return .failure(refusal) }
                     return edit(&change)
-                }
-            }
+                })
         }
         guard let outcome else { throw .invalidToken(.unknownSession) }
         return try outcome.get()
@@ -82,18 +81,17 @@ extension AccountService {
 extension Administration {
     /// The PIN of a session; nil if none is set.
     public func pin(of id: Identifier<Session>) async throws(ServiceError) -> PIN? {
-        try await inStore { () async throws(StoreError) in try await store.pin(of: id) }
+        try await inStore(await store.pin(of: id))
     }
 
     /// Removes the PIN of a session, if there is one.
     public func removePIN(of id: Identifier<Session>, by origin: Origin) async throws(ServiceError) {
         let now = context.clock.now
-        let isFound = try await inStore { () async throws(StoreError) in
-            try await store.updatePIN(of: id) { change in
+        let isFound = try await inStore(
+            await store.updatePIN(of: id) { change in
                 change.remove(from: origin, at: now)
                 return true
-            }
-        }
+            })
         if isFound == nil { throw .notFound("session") }
     }
 }

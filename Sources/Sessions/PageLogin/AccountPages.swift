@@ -39,18 +39,16 @@ extension PageLoginService {
     /// session, to five minutes.
     public func accountVisit(_ handle: BrowserHandle) async throws(ServiceError) -> AccountPageSession? {
         let (now, policy) = (context.clock.now, policy)
-        var found = try await inStore { () async throws(StoreError) in
-            try await store.read(.short) { (reader) throws(TransactionError) in try reader.wholeSession(handle.id) }
-        }
+        var found = try await inStore(
+            await store.read(.short) { (reader) throws(TransactionError) in try reader.wholeSession(handle.id) })
         guard let record = found, policy.opensAccountPages(record, handle, at: now) else { return nil }
         if now - record.session.renewedAt >= Self.useInterval {
-            found = try await inStore { () async throws(StoreError) in
-                try await store.updateSession(handle.id) { change in
+            found = try await inStore(
+                await store.updateSession(handle.id) { change in
                     guard policy.opensAccountPages(change.record, handle, at: now) else { return nil }
                     change.session.renewedAt = max(change.session.renewedAt, now)
                     return change.record
-                } ?? nil
-            }
+                } ?? nil)
         }
         guard let record = found, let user = record.user else { return nil }
         let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: user)
@@ -85,16 +83,14 @@ extension PageLoginService {
         let now = context.clock.now
         let token = OneTimeToken(
             .pendingForm, of: request.clientID, id: request.id, goodUntil: now + CarriedRequest.lifetime, at: now)
-        return try await inStore { () async throws(StoreError) in try await store.use(token) }
+        return try await inStore(await store.use(token))
     }
 
     /// Adds the built-in client of browser sessions, unless it is there.
     private func makeBrowserClient() async throws(ServiceError) {
         guard try await client(Client.browserID) == nil else { return }
         let now = context.clock.now
-        try await inStore { () async throws(StoreError) in
-            try await store.updateCatalogue { $0.addBrowserClient(at: now) }
-        }
+        try await inStore(await store.updateCatalogue { $0.addBrowserClient(at: now) })
     }
 }
 

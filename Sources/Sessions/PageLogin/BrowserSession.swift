@@ -82,12 +82,12 @@ extension PageLoginService {
 
     /// Why the session of a browser ended; nil if it has not, or is gone.
     public func endReason(of handle: BrowserHandle) async throws(ServiceError) -> EndReason? {
-        try await inStore { () async throws(StoreError) in try await store.session(handle.id) }?.session.ending?.reason
+        try await inStore(await store.session(handle.id))?.session.ending?.reason
     }
 
     /// The user of a browser's session, which may have ended; nil if it is gone.
     public func user(of handle: BrowserHandle) async throws(ServiceError) -> Identifier<User>? {
-        try await inStore { () async throws(StoreError) in try await store.session(handle.id) }?.session.userID
+        try await inStore(await store.session(handle.id))?.session.userID
     }
 
     /// The session of a browser; nil if it has ended, or is not one of a browser.
@@ -112,7 +112,7 @@ extension PageLoginService {
         at handle: BrowserHandle, _ isFound: (RefreshPolicy, SessionRecord, Instant) -> Bool
     ) async throws(ServiceError) -> SessionRecord? {
         let now = context.clock.now
-        let record = try await inStore { () async throws(StoreError) in try await store.wholeSession(handle.id) }
+        let record = try await inStore(await store.wholeSession(handle.id))
         return record.flatMap { isFound(policy, $0, now) ? $0 : nil }
     }
 }
@@ -264,7 +264,7 @@ extension PageLoginService {
         _ handle: BrowserHandle, naming sessionID: String?, from origin: Origin
     ) async throws(ServiceError) {
         if let id = sessionID.flatMap({ Identifier<Session>($0) }) {
-            let logins = try await inStore { () async throws(StoreError) in try await store.logins(ofSession: id) }
+            let logins = try await inStore(await store.logins(ofSession: id))
             // Both ends name one another, whichever session is gone already.
             if logins.contains(where: { $0.browserSession == handle.id }) {
                 _ = try await logout.end(id, .loggedOut, from: origin)

@@ -42,14 +42,13 @@ extension PageLoginService {
         let (policy, resources) = (context.policy, context.resourceRequirement(for: request.resources))
         let hash = PageLogin.hash(ofCode: request.code)
         let ownAudience = context.ownAudience
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.exchangeCode(hash, deviceID: request.login.device.id) {
+        let outcome = try await inStore(
+            await store.exchangeCode(hash, deviceID: request.login.device.id) {
                 exchange -> Result<(TokenGrant.Entitlement, PageLogin), ServiceError> in
                 let login = exchange.login
                 return exchange.decide(request, for: resources, ownAudience, by: policy, from: origin, at: now)
                     .map { ($0, login) }
-            }
-        }
+            })
         guard let outcome else { throw .invalidGrant }
         let (entitlement, login) = try outcome.get()
         let tokens = try await signer.grant(entitlement, at: now)

@@ -45,17 +45,17 @@ public final class PageLoginService: UseCase {
     /// The client with that id; nil if there is none.
     public func client(_ id: String) async throws(ServiceError) -> Client? {
         guard Device.isValid(id: id) else { return nil }
-        return try await inStore { () async throws(StoreError) in try await store.client(id) }
+        return try await inStore(await store.client(id))
     }
 
     /// All clients.
     public func clients() async throws(ServiceError) -> [Client] {
-        try await inStore { () async throws(StoreError) in try await store.clients() }
+        try await inStore(await store.clients())
     }
 
     /// The user with that identity; nil if there is none.
     public func owner(of identity: Identity.Key) async throws(ServiceError) -> Identifier<User>? {
-        try await inStore { () async throws(StoreError) in try await store.identity(identity)?.userID }
+        try await inStore(await store.identity(identity)?.userID)
     }
 
     /// Answers a request by the session of the browser, without asking the user. Nil if the user has to be asked.
@@ -81,9 +81,7 @@ public final class PageLoginService: UseCase {
         guard request.demandsChoice, let handle = browser.handle, let client = try await client(request.clientID),
             let record = try await browserSession(handle), let user = record.user
         else { return nil }
-        let phones = try await inStore { () async throws(StoreError) in
-            try await store.browserPhones(of: record.session)
-        }
+        let phones = try await inStore(await store.browserPhones(of: record.session))
         let past = policy.reusable(record, handle, phones, for: request.chosen, of: client, at: context.clock.now)
         return past == nil ? nil : user.username
     }
@@ -127,8 +125,8 @@ public final class PageLoginService: UseCase {
         let proof = try authentication.proof(by: federation, at: now)
         let id = Identifier<Session>(random: context.random)
         let place = Hex.encode(context.random.bytes(16))
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.approveLogin(
+        let outcome = try await inStore(
+            await store.approveLogin(
                 by: proof, clientID: clientID, using: nil, browser: browser.handle?.id
             ) { approval -> Result<(handle: BrowserHandle, idle: Duration)?, ServiceError> in
                 if let error = refusal(&approval, now) { return .failure(error) }
@@ -137,8 +135,7 @@ public final class PageLoginService: UseCase {
                     authentication, by: policy, from: origin, at: now)
                 approval.note(authentication, proof, sessionID: handle?.id ?? id, from: origin, at: now)
                 return .success(handle.map { ($0, approval.idle(by: policy, at: now)) })
-            }
-        }
+            })
         guard let outcome else { throw authentication.errorWithoutUser }
         return try outcome.get()
     }
@@ -160,8 +157,8 @@ public final class PageLoginService: UseCase {
         let repeatable = browser.form.map { PageLogin.makeCode(context.requests.codeBytes(ofForm: $0)) }
         let fresh = PageLogin.makeCode(context.random.bytes(32))
         let token = request.oneTimeToken(at: now, madeAt: Instant(secondsSinceEpoch: carried.madeAt))
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.approveLogin(
+        let outcome = try await inStore(
+            await store.approveLogin(
                 by: proof, clientID: request.clientID, using: token, code: repeatable?.hash,
                 browser: browser.handle?.id, listsClientSessions: request.isSilent
             ) { approval -> Result<Approval, ServiceError> in
@@ -210,8 +207,7 @@ public final class PageLoginService: UseCase {
                         .loginApproved, at: now, by: origin, userID: approval.user.id, sessionID: id,
                         clientID: request.clientID, reason: authentication.reason))
                 return .success(Approval(code: code, handle: handle, idle: approval.idle(by: policy, at: now)))
-            }
-        }
+            })
         guard let outcome else { throw authentication.errorWithoutUser }
         if case .failure(.identityRefused(let reason)) = outcome {
             try await recordFailedLogin(of: nil, "id_token_\(reason.rawValue)", from: origin)

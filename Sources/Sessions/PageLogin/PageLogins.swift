@@ -56,7 +56,7 @@ extension Store {
     ) async throws(StoreError) -> Outcome? {
         let found = try await read(.short) { (reader) throws(TransactionError) in try reader.login(code: hash).value() }
         guard let found else { return nil }
-        let place = SessionPlace(userID: found.userID, clientID: found.clientID, deviceID: deviceID)
+        let place = Installation(userID: found.userID, clientID: found.clientID, deviceID: deviceID)
         let scope = TransactionScope(.sessions, queue: found.userID.bytes.last ?? 0)
         return try await write(scope) { (transaction) throws(TransactionError) in
             // Read anew in each attempt, because another exchange may have used the code since.

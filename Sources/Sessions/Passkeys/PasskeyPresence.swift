@@ -23,11 +23,10 @@ extension PasskeyService {
         let now = context.clock.now
         let proof = try await verify(credential, for: .presence(in: session.id), from: origin)
         guard proof.userID == user.id else { throw .passkeyRefused(.wrongSignature) }
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.usePasskey(proof.login) { passkey in
+        let outcome = try await inStore(
+            await store.usePasskey(proof.login) { passkey in
                 proof.note(in: &passkey, sessionID: session.id, from: origin, at: now)
-            }
-        }
+            })
         switch outcome {
         case true?: return
         case false?: throw .passkeyRefused(.wrongChallenge)

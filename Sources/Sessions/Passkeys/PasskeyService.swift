@@ -104,9 +104,8 @@ public final class PasskeyService: UseCase {
         let insertion = PasskeyInsertion(
             passkey: passkey, token: Self.token(challenge, goodUntil: end, at: now),
             events: [AuditEvent(.passkeyAdded, at: now, by: origin, userID: user.id, reason: passkey.label)])
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.insertPasskey(insertion) { Self.refusal(of: $0, having: $1, policy) }
-        }
+        let outcome = try await inStore(
+            await store.insertPasskey(insertion) { Self.refusal(of: $0, having: $1, policy) })
         switch outcome {
         case .inserted: return passkey
         case .known(let known): return known
@@ -171,9 +170,7 @@ public final class PasskeyService: UseCase {
         guard let end = context.passkeyChallenges.end(of: challenge, for: purpose, at: now) else {
             throw .passkeyRefused(.wrongChallenge)
         }
-        let found = try await inStore { () async throws(StoreError) in
-            try await store.passkey(response.credentialID)
-        }
+        let found = try await inStore(await store.passkey(response.credentialID))
         let known = found.flatMap { $0.rpID == policy.relyingParty.id ? $0 : nil }
         do throws(WebAuthnError) {
             let outcome = try policy.relyingParty.authenticate(
@@ -201,8 +198,8 @@ public final class PasskeyService: UseCase {
         let start = try logins.starting(
             request, by: .passkey, authenticationMethods: proof.outcome.authenticationMethods, from: origin, at: now)
         let login = proof.login
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.openSession(by: login, clientID: request.clientID, deviceID: request.device.id) {
+        let outcome = try await inStore(
+            await store.openSession(by: login, clientID: request.clientID, deviceID: request.device.id) {
                 opening -> Result<TokenGrant.Entitlement, ServiceError> in
                 let outcome = start(&opening)
                 if let session = opening.session {
@@ -210,8 +207,7 @@ public final class PasskeyService: UseCase {
                     opening.events += [event].compactMap(\.self)
                 }
                 return outcome
-            }
-        }
+            })
         guard let outcome else { throw .passkeyRefused(.wrongSignature) }
         return try await logins.signer.grant(try outcome.get(), at: now)
     }
@@ -245,16 +241,14 @@ public final class PasskeyService: UseCase {
 
     /// The passkeys of a user, in the order of their ids.
     public func passkeys(of userID: Identifier<User>) async throws(ServiceError) -> [Passkey] {
-        try await inStore { () async throws(StoreError) in try await store.passkeys(of: userID) }
+        try await inStore(await store.passkeys(of: userID))
     }
 
     /// Renames a passkey of the user.
     public func rename(
         _ id: [UInt8], of userID: Identifier<User>, to name: String
     ) async throws(ServiceError) -> Passkey {
-        let renamed = try await inStore { () async throws(StoreError) in
-            try await store.renamePasskey(id, of: userID, to: name)
-        }
+        let renamed = try await inStore(await store.renamePasskey(id, of: userID, to: name))
         guard let renamed else { throw .notFound("passkey") }
         return renamed
     }
@@ -292,9 +286,7 @@ public final class PasskeyService: UseCase {
     func remove(_ id: [UInt8], of userID: Identifier<User>, from origin: Origin) async throws(ServiceError) {
         let event = AuditEvent(
             .passkeyRemoved, at: context.clock.now, by: origin, userID: userID, reason: Passkey.label(of: id))
-        let isDone = try await inStore { () async throws(StoreError) in
-            try await store.deletePasskey(id, of: userID, events: [event])
-        }
+        let isDone = try await inStore(await store.deletePasskey(id, of: userID, events: [event]))
         guard isDone else { throw .notFound("passkey") }
     }
 }

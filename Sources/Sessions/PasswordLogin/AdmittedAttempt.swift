@@ -13,9 +13,7 @@ extension PasswordVerifier {
     /// Admits an attempt. Once there are delays, the attempt is counted before the comparison, so that all nodes admit one at a
     /// time; an attempt that a busy server could not compare stays counted.
     func admit(at target: LockoutTarget, _ now: Instant) async throws(ServiceError) -> AdmittedAttempt {
-        let failedAttempts = try await inStore { () async throws(StoreError) in
-            try await store.failedAttempts(at: target)
-        }
+        let failedAttempts = try await inStore(await store.failedAttempts(at: target))
         guard context.lockoutPolicy.delay(after: failedAttempts, at: now) > .zero else {
             return AdmittedAttempt(target: target, at: now, isCounted: false)
         }
@@ -31,9 +29,7 @@ extension PasswordVerifier {
     /// The failed attempts before one that was compared meanwhile. Throws if they have brought a lock, which refuses right
     /// passwords, too.
     func failedAttempts(before attempt: AdmittedAttempt) async throws(ServiceError) -> FailedAttempts? {
-        let failedAttempts = try await inStore { () async throws(StoreError) in
-            try await store.failedAttempts(at: attempt.target)
-        }
+        let failedAttempts = try await inStore(await store.failedAttempts(at: attempt.target))
         if !attempt.isCounted, let wait = context.lockoutPolicy.lock(after: failedAttempts, at: attempt.at) {
             throw .tooManyRequests(retryAfter: wait)
         }
@@ -63,6 +59,6 @@ extension PasswordVerifier {
     private func updateAttempts<Outcome: Sendable>(
         at target: LockoutTarget, _ change: @escaping @Sendable (inout FailedAttemptsChange) -> Outcome
     ) async throws(ServiceError) -> Outcome {
-        try await inStore { () async throws(StoreError) in try await store.updateFailedAttempts(at: target, change) }
+        try await inStore(await store.updateFailedAttempts(at: target, change))
     }
 }

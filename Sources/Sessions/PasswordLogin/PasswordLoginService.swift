@@ -120,7 +120,7 @@ public final class PasswordLoginService: UseCase {
         _ request: SessionRequest, for reference: UserReference, from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
         guard
-            let user = try await inStore({ () async throws(StoreError) in try await store.user(reference) })
+            let user = try await inStore(await store.user(reference))
         else { throw .notFound("user") }
         var minted = request
         minted.grantType = nil
@@ -135,13 +135,12 @@ public final class PasswordLoginService: UseCase {
         let now = context.clock.now
         let start = try starting(
             request, by: method, authenticationMethods: authenticationMethods, from: origin, at: now)
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.openSession(userID: userID, clientID: request.clientID, deviceID: request.device.id) {
+        let outcome = try await inStore(
+            await store.openSession(userID: userID, clientID: request.clientID, deviceID: request.device.id) {
                 opening -> Result<TokenGrant.Entitlement, ServiceError> in
                 if let refusal = proof?.refusal(for: opening.user) { return .failure(refusal) }
                 return start(&opening)
-            }
-        }
+            })
         guard let outcome else { throw .invalidCredentials }
         return try await signer.grant(try outcome.get(), at: now)
     }

@@ -7,7 +7,7 @@ extension Store {
         userID: Identifier<User>, clientID: String, deviceID: String,
         _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
     ) async throws(StoreError) -> Outcome? {
-        let place = SessionPlace(userID: userID, clientID: clientID, deviceID: deviceID)
+        let place = Installation(userID: userID, clientID: clientID, deviceID: deviceID)
         let scope = TransactionScope(.sessions, queue: userID.bytes.last ?? 0)
         return try await write(scope) { (transaction) throws(TransactionError) in
             let found = transaction.userForUpdate(.id(userID))
@@ -29,7 +29,7 @@ extension Store {
         let scope = TransactionScope(.sessions, queue: login.token.digest.first ?? 0)
         return try await write(scope) { (transaction) throws(TransactionError) in
             let found = try transaction.find(login) { userID in
-                SessionPlace(userID: userID, clientID: clientID, deviceID: deviceID)
+                Installation(userID: userID, clientID: clientID, deviceID: deviceID)
             }
             guard let found else { return nil }
             return try transaction.open(found, clientID: clientID, decide)
@@ -42,7 +42,7 @@ extension Store {
         by login: PasskeyLogin, clientID: String, deviceID: String,
         _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
     ) async throws(StoreError) -> Outcome? {
-        let place = SessionPlace(userID: login.userID, clientID: clientID, deviceID: deviceID)
+        let place = Installation(userID: login.userID, clientID: clientID, deviceID: deviceID)
         let scope = TransactionScope(.sessions, queue: login.userID.bytes.last ?? 0)
         return try await write(scope) { (transaction) throws(TransactionError) in
             let found = transaction.userForUpdate(.id(login.userID))
@@ -64,7 +64,7 @@ extension Store {
         ofAnonymous user: User, clientID: String, deviceID: String,
         _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
     ) async throws(StoreError) -> Outcome? {
-        let place = SessionPlace(userID: user.id, clientID: clientID, deviceID: deviceID)
+        let place = Installation(userID: user.id, clientID: clientID, deviceID: deviceID)
         let scope = TransactionScope(.sessions, queue: user.id.bytes.last ?? 0)
         return try await write(scope) { (transaction) throws(TransactionError) in
             // The sessions are read before the user: in the other order, a login that commits in between, at another node,
@@ -187,7 +187,7 @@ extension StoreTransaction {
     /// The login of the user that has the identity, or that the login links or creates. `place` is the installation of a user's
     /// session; nil: the login has no installation.
     fileprivate func find(
-        _ login: IdentityLogin, place: (Identifier<User>) -> SessionPlace?
+        _ login: IdentityLogin, place: (Identifier<User>) -> Installation?
     ) throws(TransactionError) -> SessionStartRows? {
         let (used, identity) = (isUsed(login.token), identity(login.key))
         let candidates = login.linkingKey.map { users(named: $0, orAddress: $0, limit: IdentityLogin.namesakesMax) }

@@ -87,9 +87,9 @@ final class PasswordVerifier: UseCase {
         switch account {
         case .named(let name, let names):
             guard User.isLoginName(name) else { return nil }
-            return try await inStore { () async throws(StoreError) in try await store.user(name, loggingInBy: names) }
+            return try await inStore(await store.user(name, loggingInBy: names))
         case .known(let id):
-            return try await inStore { () async throws(StoreError) in try await store.user(.id(id)) }
+            return try await inStore(await store.user(.id(id)))
         }
     }
 
@@ -141,16 +141,15 @@ final class PasswordVerifier: UseCase {
             return try await recordFailedLogin(of: user?.id, reason ?? "unknown_user", from: origin)
         }
         let policy = context.lockoutPolicy
-        _ = try await inStore { () async throws(StoreError) in
-            try await store.updateUser(.id(user.id)) { change in
+        _ = try await inStore(
+            await store.updateUser(.id(user.id)) { change in
                 let wrong = policy.adding(to: change.user.wrongPasswords, at: now)
                 change.user.wrongPasswords = wrong
                 change.events.append(
                     AuditEvent(
                         .loginFailed, at: now, by: origin, userID: user.id,
                         reason: wrong.lockedUntil == nil ? "wrong_password" : "wrong_password_locked"))
-            }
-        }
+            })
     }
 
     /// Hashes the password again after the parameters have risen, unless it was changed meanwhile. Returns the hash of the
@@ -159,12 +158,11 @@ final class PasswordVerifier: UseCase {
         _ password: String, of user: User, for requester: PasswordHasher.Requester
     ) async throws(ServiceError) -> String? {
         let hash = try await context.passwords.hash(password, for: requester)
-        let update = try await inStore { () async throws(StoreError) in
-            try await store.updateUser(.id(user.id)) { change in
+        let update = try await inStore(
+            await store.updateUser(.id(user.id)) { change in
                 if change.user.passwordHash == user.passwordHash { change.user.passwordHash = hash }
                 return change.user.passwordHash
-            }
-        }
+            })
         guard case .done(let stored, _) = update, stored != hash else { return hash }
         // Another login has hashed the same password again, or the password was changed.
         return try await context.passwords.verify(password, against: stored, for: requester)
@@ -174,25 +172,22 @@ final class PasswordVerifier: UseCase {
     /// Whether the user has an active session on that device. For an unknown name the store is asked as well.
     private func hasSession(_ user: User?, on deviceID: String?, at now: Instant) async throws(ServiceError) -> Bool {
         let id = user?.id ?? Identifier(random: context.random)
-        let found = try await inStore { () async throws(StoreError) in
-            try await store.sessions(of: id, onDevice: deviceID ?? "")
-        }
+        let found = try await inStore(await store.sessions(of: id, onDevice: deviceID ?? ""))
         return found.contains { policy.ending(of: $0, at: now) == nil }
     }
 
     /// The present count of a user's wrong passwords. For an unknown name the store is asked as well.
     private func wrongPasswords(of user: User?) async throws(ServiceError) -> User.WrongPasswords? {
         let id = user?.id ?? Identifier(random: context.random)
-        return try await inStore { () async throws(StoreError) in try await store.user(.id(id)) }?.wrongPasswords
+        return try await inStore(await store.user(.id(id)))?.wrongPasswords
     }
 
     private func forgetWrongPasswords(of userID: Identifier<User>) async throws(ServiceError) {
-        _ = try await inStore { () async throws(StoreError) in
-            try await store.updateUser(.id(userID)) { change in
+        _ = try await inStore(
+            await store.updateUser(.id(userID)) { change in
                 // The unlocking by an admin is kept, because other nodes may not have seen it yet.
                 let liftedAt = change.user.wrongPasswords?.liftedAt
                 change.user.wrongPasswords = liftedAt.map { User.WrongPasswords(count: 0, lastAt: $0) }
-            }
-        }
+            })
     }
 }

@@ -23,7 +23,7 @@ extension PhoneLoginService {
         request.pollHash = context.webNonces.first.map { Self.hash(Self.nonce(of: id, $0)) }
         let login = PhoneLogin.inApp(
             id: id, clientID: clientID, phone: phone, request: request, rules: context.loginRules, at: now)
-        try await inStore { () async throws(StoreError) in _ = try await store.requestLogin(login) }
+        _ = try await inStore(await store.requestLogin(login))
         return try await perform(.start, on: id, by: session, key: key, from: origin)
     }
 
@@ -64,14 +64,13 @@ extension PhoneLoginService {
     public func appVisit(by nonce: String) async throws(ServiceError) -> AppVisit {
         guard nonce.hasPrefix(Self.noncePrefix), nonce.utf8.count < 128 else { throw .invalidGrant }
         let (hash, now) = (Self.hash(nonce), context.clock.now)
-        let found = try await inStore { () async throws(StoreError) in
-            try await store.read(.short) { (reader) throws(TransactionError) -> (PhoneLogin, User)? in
+        let found = try await inStore(
+            await store.read(.short) { (reader) throws(TransactionError) -> (PhoneLogin, User)? in
                 guard let login = try reader.phoneLogin(.poll(hash: hash)).value(), let id = login.userID,
                     let user = try reader.user(.id(id)).value()
                 else { return nil }
                 return (login, user)
-            }
-        }
+            })
         guard let (login, user) = found, webNonce(of: login) == nonce, login.collectUntil.map({ now < $0 }) ?? false,
             let client = try await client(login.clientID), client.appLoginPage != nil
         else { throw .invalidGrant }
@@ -93,11 +92,10 @@ extension PhoneLoginService {
             flow: [], isReturned: false, browser: browser, code: PageLogin.makeCode(context.random.bytes(32)),
             browserID: Identifier(random: context.random), place: Hex.encode(context.random.bytes(16)),
             policy: context.policy, rules: context.loginRules, origin: origin, now: context.clock.now)
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.collectOnPage(visit.id, using: nil, browser: browser.handle?.id, by: origin) { collection in
+        let outcome = try await inStore(
+            await store.collectOnPage(visit.id, using: nil, browser: browser.handle?.id, by: origin) { collection in
                 collection.signIn(collecting, nonceHash: visit.nonceHash)
-            }
-        }
+            })
         guard let outcome else { throw .invalidGrant }
         watch.wake([.login(visit.id)])
         return try outcome.get()

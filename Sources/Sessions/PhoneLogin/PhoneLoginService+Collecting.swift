@@ -17,8 +17,8 @@ extension PhoneLoginService {
         if Task.isCancelled { throw .overloaded }
         let (now, policy, rules) = (context.clock.now, context.policy, context.loginRules)
         let (ownAudience, codes) = (context.ownAudience, context.loginCodes)
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.collectLogin(poll: Self.hash(secret), deviceID: request.device.id, by: origin) {
+        let outcome = try await inStore(
+            await store.collectLogin(poll: Self.hash(secret), deviceID: request.device.id, by: origin) {
                 collection -> (Identifier<Session>, Result<TokenGrant.Entitlement, ServiceError>) in
                 let id = collection.change.login.id
                 // A wrong token is told at once, and takes nothing from the right one.
@@ -28,8 +28,7 @@ extension PhoneLoginService {
                     request, isReturned: isReturned ?? false, ownAudience: ownAudience, by: policy, rules,
                     from: origin, at: now)
                 return (id, result)
-            }
-        }
+            })
         guard let (id, result) = outcome else { throw .invalidGrant }
         let entitlement = try result.get()
         watch.wake([.login(id), .user(entitlement.user.id)])
@@ -46,14 +45,12 @@ extension PhoneLoginService {
     public func logins(
         ofUser userID: Identifier<User>?, in phase: PhoneLogin.Phase?, after cursor: SessionCursor?, limit: Int
     ) async throws(ServiceError) -> Page<PhoneLogin> {
-        try await inStore { () async throws(StoreError) in
-            try await store.phoneLogins(ofUser: userID, in: phase, after: cursor, limit: limit)
-        }
+        try await inStore(await store.phoneLogins(ofUser: userID, in: phase, after: cursor, limit: limit))
     }
 
     /// The sessions that a phone has let in and that depend on it.
     public func children(of phoneID: Identifier<Session>) async throws(ServiceError) -> [Identifier<Session>] {
-        try await inStore { () async throws(StoreError) in try await store.children(of: phoneID) }
+        try await inStore(await store.children(of: phoneID))
     }
 
     /// Ends a login, and the session that came of it. The call is idempotent.
@@ -67,9 +64,7 @@ extension PhoneLoginService {
     /// their number; 0: there are none.
     public func sweep(limit: Int = 200) async throws(ServiceError) -> Int {
         let now = context.clock.now
-        let due = try await inStore { () async throws(StoreError) in
-            try await store.phoneLogins(dueBy: now, limit: limit)
-        }
+        let due = try await inStore(await store.phoneLogins(dueBy: now, limit: limit))
         let found = overdue.withLock { ids in
             defer { ids = [] }
             return ids

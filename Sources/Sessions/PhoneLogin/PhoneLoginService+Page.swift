@@ -27,11 +27,10 @@ extension PhoneLoginService {
             place: Hex.encode(context.random.bytes(16)), policy: context.policy, rules: context.loginRules,
             origin: origin,
             now: now)
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.collectOnPage(id, using: token, browser: browser.handle?.id, by: origin) { collection in
+        let outcome = try await inStore(
+            await store.collectOnPage(id, using: token, browser: browser.handle?.id, by: origin) { collection in
                 collection.collect(collecting)
-            }
-        }
+            })
         guard let outcome else { throw .notFound("login") }
         watch.wake([.login(id)])
         return try outcome.get()
@@ -46,8 +45,8 @@ extension PhoneLoginService {
         if !isNear { try await refuseElsewhere(login, by: session, from: origin) }
         let (now, policy, rules) = (context.clock.now, context.policy, context.loginRules)
         let (id, sessionID) = (login.id, session.id)
-        let outcome = try await inStore { () async throws(StoreError) in
-            try await store.changeLogin(id, phone: sessionID, by: origin) {
+        let outcome = try await inStore(
+            await store.changeLogin(id, phone: sessionID, by: origin) {
                 change -> Result<PhoneLogin, ServiceError> in
                 guard let browser = change.phone else { return .failure(.refused(.unknownSession)) }
                 let requirement = PresenceRequirement.ofChanges
@@ -64,8 +63,7 @@ extension PhoneLoginService {
                     if case .refused(let refusal) = outcome.reply { return .failure(.login(refusal)) }
                 }
                 return .success(change.login)
-            }
-        }
+            })
         guard let outcome else { throw .notFound("login") }
         watch.wake([.login(id)])
         return try outcome.get()

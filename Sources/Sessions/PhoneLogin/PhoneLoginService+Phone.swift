@@ -28,9 +28,7 @@ extension PhoneLoginService {
         guard let code = context.loginCodes.code(in: request.code, at: context.clock.now),
             let arrival = code.arrival(from: request.source)
         else { throw .notFound("login") }
-        let known = try await inStore { () async throws(StoreError) in
-            try await store.phoneLogin(.handle(code.handle))
-        }
+        let known = try await inStore(await store.phoneLogin(.handle(code.handle)))
         guard let known else { throw .notFound("login") }
         if !isNear(known, arrival) { try await refuseElsewhere(known, by: session.session, from: origin) }
         return try await perform(.claim(arrival, request.wishes), on: known.id, by: session, key: key, from: origin)
@@ -43,15 +41,14 @@ extension PhoneLoginService {
     ) async throws(ServiceError) {
         if login.state.isFinal { return }
         let now = context.clock.now
-        _ = try await inStore { () async throws(StoreError) in
-            try await store.changeLogin(login.id, phone: session.id, by: origin) { change in
+        _ = try await inStore(
+            await store.changeLogin(login.id, phone: session.id, by: origin) { change in
                 change.events.append(
                     AuditEvent(
                         .loginRefused, at: now, by: origin, userID: session.userID, clientID: change.login.clientID,
                         deviceID: session.device.id, deviceName: session.device.label,
                         reason: PhoneLogin.Refusal.elsewhere.word))
-            }
-        }
+            })
         throw .login(.elsewhere)
     }
 
@@ -137,9 +134,7 @@ extension PhoneLoginService {
     public func logins(
         of userID: Identifier<User>, after cursor: SessionCursor?, limit: Int
     ) async throws(ServiceError) -> Page<PhoneLogin> {
-        let page = try await inStore { () async throws(StoreError) in
-            try await store.phoneLogins(ofUser: userID, in: nil, after: cursor, limit: limit)
-        }
+        let page = try await inStore(await store.phoneLogins(ofUser: userID, in: nil, after: cursor, limit: limit))
         return Page(
             items: page.items.filter { $0.kind != .enrolment || $0.claim != nil }, nextCursor: page.nextCursor)
     }
@@ -159,9 +154,7 @@ extension PhoneLoginService {
 
     /// The logins of a user that are not over now.
     private func living(of userID: Identifier<User>) async throws(ServiceError) -> [PhoneLogin] {
-        let found = try await inStore { () async throws(StoreError) in
-            try await store.livingLogins(ofUser: userID, limit: Self.livingMax)
-        }
+        let found = try await inStore(await store.livingLogins(ofUser: userID, limit: Self.livingMax))
         var living: [PhoneLogin] = []
         for login in found {
             let standing = context.policy.standing(of: login, by: context.loginRules, at: context.clock.now)
@@ -200,16 +193,15 @@ extension PhoneLoginService {
         let (now, policy, rules) = (context.clock.now, context.policy, context.loginRules)
         let attempt = PhoneLoginAttempt(
             act, key: key, phone: enrolling, drawnNumber: MatchingNumber.random(context.random))
-        let acted = try await inStore { () async throws(StoreError) in
-            try await store.changeLogin(id, phone: phoneID, readsPIN: act.readsPIN, by: origin) {
+        let acted = try await inStore(
+            await store.changeLogin(id, phone: phoneID, readsPIN: act.readsPIN, by: origin) {
                 change -> (PhoneLoginOutcome, Set<PhoneLoginWatch.Subject>) in
                 let before = change.login
                 let outcome = change.act(attempt, by: policy, rules, from: origin, at: now)
                 if change.login == before { return (outcome, []) }
                 let users = [before.claim?.userID, before.request.backchannel?.userID, change.phone?.user?.id]
                 return (outcome, Set(users.compactMap { $0.map(PhoneLoginWatch.Subject.user) } + [.login(id)]))
-            }
-        }
+            })
         if let (_, subjects) = acted, !subjects.isEmpty { watch.wake(subjects) }
         return acted?.0
     }

@@ -32,7 +32,7 @@ extension PhoneLoginService {
     /// The living sessions that a phone has let in with that one, which is the first unless it is over.
     public func sessions(letInWith id: Identifier<Session>) async throws(ServiceError) -> [SessionRecord] {
         let now = context.clock.now
-        let found = try await inStore { () async throws(StoreError) in try await store.sessions(letInWith: id) }
+        let found = try await inStore(await store.sessions(letInWith: id))
         let living = found.sessions.filter { context.policy.ending(of: $0, at: now) == nil }
         return living.filter { $0.session.id == id } + living.filter { $0.session.id != id }
     }
@@ -41,7 +41,7 @@ extension PhoneLoginService {
     /// login. Returns those that have ended.
     public func report(_ id: Identifier<Session>, from origin: Origin) async throws(ServiceError) -> [SessionRecord] {
         let before = try await sessions(letInWith: id)
-        let found = try await inStore { () async throws(StoreError) in try await store.sessions(letInWith: id) }
+        let found = try await inStore(await store.sessions(letInWith: id))
         for login in found.logins { _ = try await act(.report, on: login.id, from: origin) }
         if found.logins.isEmpty { _ = try await logout.end(id, .notMe, from: origin) }
         let left = Set(try await sessions(letInWith: id).map(\.session.id))
@@ -51,7 +51,7 @@ extension PhoneLoginService {
     /// The session with that id; nil if it is over.
     public func livingSession(_ id: Identifier<Session>) async throws(ServiceError) -> SessionRecord? {
         let now = context.clock.now
-        let found = try await inStore { () async throws(StoreError) in try await store.wholeSession(id) }
+        let found = try await inStore(await store.wholeSession(id))
         guard let found, context.policy.ending(of: found, at: now) == nil else { return nil }
         return found
     }

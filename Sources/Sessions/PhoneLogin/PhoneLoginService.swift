@@ -112,9 +112,7 @@ public final class PhoneLoginService: UseCase {
             try await push(login, of: backchannel, from: origin)
             return Opened(login: login, secret: secret)
         }
-        let isTaken = try await inStore { () async throws(StoreError) in
-            try await store.requestLogin(login, atMost: context.loginRules.pendingMax)
-        }
+        let isTaken = try await inStore(await store.requestLogin(login, atMost: context.loginRules.pendingMax))
         guard isTaken else { throw .overloaded }
         return Opened(login: login, secret: secret)
     }
@@ -189,7 +187,7 @@ public final class PhoneLoginService: UseCase {
     /// The login with that id as it stands now; nil if there is none. It writes nothing, because two requests that wait
     /// for a login would wake each other by it; the clean-up writes what it finds.
     func current(_ id: Identifier<Session>) async throws(ServiceError) -> PhoneLogin? {
-        let found = try await inStore { () async throws(StoreError) in try await store.loginWithPhone(id) }
+        let found = try await inStore(await store.loginWithPhone(id))
         guard let found else { return nil }
         let login = context.policy.standing(of: found, by: context.loginRules, at: context.clock.now)
         if login.state.isFinal, !found.login.state.isFinal { noteOverdue(id) }
@@ -214,20 +212,20 @@ public final class PhoneLoginService: UseCase {
     /// The login that the letters name which a user has typed; nil if there is none.
     public func login(typed text: String) async throws(ServiceError) -> PhoneLogin? {
         guard let code = UserCode.typed(text) else { return nil }
-        let known = try await inStore { () async throws(StoreError) in try await store.phoneLogin(.userCode(code)) }
+        let known = try await inStore(await store.phoneLogin(.userCode(code)))
         guard let known, let login = try await current(known.id), !login.state.isFinal else { return nil }
         return login
     }
 
     /// The client with that id; nil if there is none.
     public func client(_ id: String) async throws(ServiceError) -> Client? {
-        try await inStore { () async throws(StoreError) in try await store.client(id) }
+        try await inStore(await store.client(id))
     }
 
     /// The clients of those logins, by their ids. One that was deleted is left out.
     public func clients(of logins: [PhoneLogin]) async throws(ServiceError) -> [String: Client] {
         if logins.isEmpty { return [:] }
-        return try await inStore { () async throws(StoreError) in try await store.catalogue().clients }
+        return try await inStore(await store.catalogue().clients)
     }
 }
 

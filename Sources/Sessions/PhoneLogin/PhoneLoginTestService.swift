@@ -43,9 +43,7 @@ public struct PhoneLoginTestService: Sendable {
         let event = AuditEvent(
             .loginRequested, at: login.startedAt, by: origin, userID: phone.userID, sessionID: login.id,
             clientID: login.clientID, reason: "test")
-        try await services.phoneLogins.inStore { () async throws(StoreError) in
-            try await services.phoneLogins.store.append([event])
-        }
+        try await services.phoneLogins.inStore(await services.phoneLogins.store.append([event]))
     }
 
     private func phone(_ id: Identifier<Session>?) async throws(ServiceError) -> Session? {

@@ -266,7 +266,7 @@ extension Store {
             guard let known = try transaction.phoneLogin(.poll(hash: hash)).value() else { return nil }
             var (user, previous): (User?, Session?)
             if let userID = known.userID {
-                let place = SessionPlace(userID: userID, clientID: known.clientID, deviceID: deviceID)
+                let place = Installation(userID: userID, clientID: known.clientID, deviceID: deviceID)
                 let found = (transaction.userForUpdate(.id(userID)), transaction.livingSessionForUpdate(at: place))
                 (user, previous) = (try found.0.value(), try found.1.value())
             }

@@ -45,8 +45,8 @@ public final class RefreshService: UseCase {
     func runTransaction(
         of attempt: RefreshAttempt, in id: Identifier<Session>
     ) async throws(ServiceError) -> Bool {
-        let isFound = try await inStore { () async throws(StoreError) in
-            try await store.changeSession(id) { change in
+        let isFound = try await inStore(
+            await store.changeSession(id) { change in
                 let (session, eventCount) = (change.session, change.events.count)
                 // The decision on a session that depends on a phone reads the rows of the phone as well.
                 if session.phoneID != nil, session.ending == nil { return attempt.noteOtherRows(isEnding: false) }
@@ -60,8 +60,7 @@ public final class RefreshService: UseCase {
                 attempt.noteOtherRows(isEnding: true)
             } preparing: {
                 sign(attempt)
-            }
-        }
+            })
         // Tokens were granted to nearly all.
         if case .granted = attempt.verdict { return isFound }
         return attempt.needsOtherRows ? try await decideWithOtherRows(attempt, id) : isFound
@@ -73,10 +72,9 @@ public final class RefreshService: UseCase {
         _ attempt: RefreshAttempt, _ id: Identifier<Session>
     ) async throws(ServiceError) -> Bool {
         let (origin, isEnding) = (attempt.circumstances.origin, attempt.isEnding)
-        return try await inStore { () async throws(StoreError) in
-            try await store.updateSessionAndCompanions(id, isRepeatable: !isEnding, by: origin) { attempt.settle(&$0) }
-                != nil
-        }
+        return try await inStore(
+            await store.updateSessionAndCompanions(id, isRepeatable: !isEnding, by: origin) { attempt.settle(&$0) }
+                != nil)
     }
 
     /// Signs the tokens that were granted, unless other keys have to be read first.
@@ -132,7 +130,7 @@ public final class RefreshService: UseCase {
     /// Records in the audit trail that a genuine refresh token was presented without the session's key. Nothing ends, because
     /// without the key the copy renews nothing, and the user need not log in again.
     private func recordMisuse(_ attempt: RefreshAttempt, in id: Identifier<Session>) async throws(ServiceError) {
-        guard let record = try await inStore({ () async throws(StoreError) in try await store.session(id) }),
+        guard let record = try await inStore(await store.session(id)),
             let misuse = TokenMisuse(of: record.session, provenKey: attempt.provenKeyThumbprint)
         else { return }
         let (origin, now) = (attempt.circumstances.origin, attempt.circumstances.time.now)
@@ -141,7 +139,7 @@ public final class RefreshService: UseCase {
         let event = AuditEvent(
             .refreshTokenMisused, at: now, by: origin, session: record.session, reason: misuse.rawValue)
         do throws(ServiceError) {
-            try await inStore { () async throws(StoreError) in try await store.append([event]) }
+            try await inStore(await store.append([event]))
         } catch {
             context.misuses.giveBack(record.session)
             throw error

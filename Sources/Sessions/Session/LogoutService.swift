@@ -93,10 +93,11 @@ public final class LogoutService: UseCase {
             change.keep(session, endedBy: origin, at: now)
             return .success(())
         }
-        let outcome = try await inStore { () async throws(StoreError) in
-            guard try await store.hasDependents(id) else { return try await store.updateSession(id, change) }
-            return try await store.updateSessionAndCompanions(id, sparing: spared, by: origin, change)
-        }
+        let hasDependents = try await inStore(await store.hasDependents(id))
+        let outcome = try await inStore(
+            hasDependents
+                ? await store.updateSessionAndCompanions(id, sparing: spared, by: origin, change)
+                : await store.updateSession(id, change))
         try outcome?.get()
         return outcome != nil
     }

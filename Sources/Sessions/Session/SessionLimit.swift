@@ -63,19 +63,13 @@ extension Administration {
         case .configuration: return limit
         case .user:
             kind = .userChanged
-            events = try await inStore { () async throws(StoreError) in
-                try await store.events(ofUser: record.session.userID, before: nil, limit: most)
-            }
+            events = try await inStore(await store.events(ofUser: record.session.userID, before: nil, limit: most))
         case .settings:
             kind = .settingsChanged
-            events = try await inStore { () async throws(StoreError) in
-                try await store.lifetimeChanges(ofClient: nil, limit: most)
-            }
+            events = try await inStore(await store.lifetimeChanges(ofClient: nil, limit: most))
         case .client:
             kind = .clientChanged
-            events = try await inStore { () async throws(StoreError) in
-                try await store.lifetimeChanges(ofClient: record.session.clientID, limit: most)
-            }
+            events = try await inStore(await store.lifetimeChanges(ofClient: record.session.clientID, limit: most))
         }
         var limit = limit
         limit.change = LimitChange(of: limit.name, by: kind, in: events)

@@ -9,7 +9,7 @@ public protocol SessionReader {
     func sessions(letInWithKey thumbprint: String, limit: Int) -> Answer<[Session]>
 
     /// The sessions without a recorded end on those installations, in no order.
-    func livingSessions(at places: [SessionPlace]) -> Answer<[Session]>
+    func livingSessions(at places: [Installation]) -> Answer<[Session]>
 
     /// The sessions of a user, tombstones included, newest first.
     func sessions(of userID: Identifier<User>, after cursor: SessionCursor?, limit: Int) -> Answer<[Session]>
@@ -36,7 +36,7 @@ public protocol SessionTransaction: SessionReader {
     func sessionForUpdate(_ id: Identifier<Session>) -> Answer<Session?>
 
     /// The session without a recorded end on an installation, for update.
-    func livingSessionForUpdate(at place: SessionPlace) -> Answer<Session?>
+    func livingSessionForUpdate(at place: Installation) -> Answer<Session?>
 
     /// Adds a session of an existing user.
     func insert(_ session: Session)

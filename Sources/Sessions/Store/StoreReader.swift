@@ -13,7 +13,7 @@ public protocol StoreReader:
 }
 
 /// An installation of an app. It has at most one active session.
-public struct SessionPlace: Hashable, Sendable {
+public struct Installation: Hashable, Sendable {
     /// The user.
     public let userID: Identifier<User>
     /// The app.

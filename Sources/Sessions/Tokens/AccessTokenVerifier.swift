@@ -102,7 +102,7 @@ public final class AccessTokenVerifier: UseCase {
         // The audience is checked before the store is read, because a token for another API must not cost a read.
         guard requirement.isMet(by: claims.audience.all, own: context.audience) else { throw .invalidToken(nil) }
         guard use.fits(claims.confirmation?.jkt) else { throw .invalidToken(.bindingMismatch) }
-        guard let record = try await inStore({ () async throws(StoreError) in try await store.wholeSession(id) }) else {
+        guard let record = try await inStore(await store.wholeSession(id)) else {
             throw .invalidToken(.unknownSession)
         }
         guard try await signer.stands(token, since: reading) else { throw .invalidToken(nil) }
@@ -166,12 +166,11 @@ public final class AccessTokenVerifier: UseCase {
         let now = context.clock.now
         guard claims.isTimely(at: now), let epoch = claims.epoch else { return .inactive }
         let use = claims.useAsRevoked(at: now)
-        let (catalogue, isRevoked) = try await inStore { () async throws(StoreError) in
-            try await store.read(.short) { (reader) throws(TransactionError) in
+        let (catalogue, isRevoked) = try await inStore(
+            await store.read(.short) { (reader) throws(TransactionError) in
                 let (catalogue, isRevoked) = (reader.catalogue(), reader.isUsed(use))
                 return (try catalogue.value(), try isRevoked.value())
-            }
-        }
+            })
         guard !isRevoked, let client = catalogue.clients[claims.clientID], client.getsOwnTokens,
             epoch >= catalogue.settings.tokenEpoch(of: client)
         else { return .inactive }
@@ -188,9 +187,7 @@ public final class AccessTokenVerifier: UseCase {
     private func introspectRefreshToken(_ token: String) async throws(ServiceError) -> Introspection {
         let time = context.time
         guard let token = context.refreshTokens.decode(token),
-            let record = try await inStore({ () async throws(StoreError) in
-                try await store.wholeSession(token.sessionID)
-            })
+            let record = try await inStore(await store.wholeSession(token.sessionID))
         else { return .inactive }
         guard let client = record.client, client.staysLoggedIn, client.grantTypes.contains(.refreshToken) else {
             return .inactive

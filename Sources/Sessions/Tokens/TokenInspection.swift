@@ -26,7 +26,7 @@ extension AccessTokenVerifier {
         if text.hasPrefix(RefreshTokenCoder.prefix) { return try await inspectRefreshToken(text) }
         if text.hasPrefix("sja_") {
             let hash = sha256(Array(text.utf8))
-            let keys = try await inStore { () async throws(StoreError) in try await store.adminKeys() }
+            let keys = try await inStore(await store.adminKeys())
             return keys.first { constantTimeEqual($0.hash, hash) }.map { .adminKey($0) } ?? .unknown(kind: "admin key")
         }
         if text.hasPrefix(PageLogin.codePrefix) { return try await inspectCodeOrSecret(text) }
@@ -40,7 +40,7 @@ extension AccessTokenVerifier {
     }
 
     private func record(_ id: Identifier<Session>) async throws(ServiceError) -> SessionRecord? {
-        try await inStore { () async throws(StoreError) in try await store.session(id) }
+        try await inStore(await store.session(id))
     }
 
     private func inspectRefreshToken(_ text: String) async throws(ServiceError) -> InspectedToken {
@@ -52,21 +52,20 @@ extension AccessTokenVerifier {
     }
 
     private func inspectCodeOrSecret(_ text: String) async throws(ServiceError) -> InspectedToken {
-        let login = try await inStore { () async throws(StoreError) in
-            try await store.read(.short) { (reader) throws(TransactionError) in
+        let login = try await inStore(
+            await store.read(.short) { (reader) throws(TransactionError) in
                 try reader.login(code: PageLogin.hash(ofCode: text)).value()
-            }
-        }
+            })
         if let login { return .code(login) }
         let now = context.clock.now
-        let clients = try await inStore { () async throws(StoreError) in try await store.clients() }
+        let clients = try await inStore(await store.clients())
         let client = clients.first { $0.accepts(secret: text, at: now) }
         return client.map { .clientSecret($0) } ?? .unknown(kind: "code or client secret")
     }
 
     private func inspectResetToken(_ text: String) async throws(ServiceError) -> InspectedToken {
         guard let token = PasswordResetToken(text),
-            let user = try await inStore({ () async throws(StoreError) in try await store.user(.id(token.userID)) })
+            let user = try await inStore(await store.user(.id(token.userID)))
         else { return .unknown(kind: "reset token") }
         let now = context.clock.now
         let isUsable = user.passwordReset.map { reset in

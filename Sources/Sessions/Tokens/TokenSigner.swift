@@ -75,7 +75,7 @@ public final class TokenSigner: UseCase {
     ) async throws(ServiceError) -> AccessToken? {
         if let claims = read(token) { return claims }
         guard accessTokens.namesUnknownKey(token) else { return nil }
-        _ = try await inStore { () async throws(StoreError) in try await store.settings() }
+        _ = try await inStore(await store.settings())
         guard context.signingKeys.isBehind else { return nil }
         try await followKeys()
         return read(token)
@@ -100,6 +100,6 @@ public final class TokenSigner: UseCase {
     }
 
     private func followKeys() async throws(ServiceError) {
-        try await inStore { () async throws(StoreError) in try await context.signingKeys.follow() }
+        try await inStore(await context.signingKeys.follow())
     }
 }

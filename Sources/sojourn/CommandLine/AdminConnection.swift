@@ -71,10 +71,10 @@ struct AdminConnection {
         }
         // Only warnings are logged, because the answer of the command contains everything else.
         let log = ServerConfiguration.Log(level: .warning, format: .text)
-        let surroundings = Environment.system(log, environment: Setup.environment)
+        let environment = Environment.system(log, environment: Setup.environment)
         let notice = upgradeNotice(configuration.database)
         do throws(StartError) {
-            let application = try await Application.open(configuration, surroundings)
+            let application = try await Application.open(configuration, environment)
             if let notice { Terminal.writeError(notice) }
             return application
         } catch {

@@ -36,7 +36,7 @@ enum ServeCommand {
     ) { (arguments) async throws(Failure) in
         avoidPreemption()
         let configuration = try Setup.configuration(arguments)
-        let surroundings = Environment.system(configuration.log, environment: Setup.environment)
+        let environment = Environment.system(configuration.log, environment: Setup.environment)
         let supervisor = ServiceNotification(environment: Setup.environment)
         let (stops, reloads) = Signals.listen(withReloads: Signals.reloads(configuration))
         let firstStop = Task {
@@ -45,18 +45,18 @@ enum ServeCommand {
             Signals.restoreDefaults()
         }
         let server = SojournServer(
-            configuration, surroundings, inherited: try inherited(), readyFilePath: arguments.value("--ready-file"),
-            testClock: try testClock(arguments, configuration, surroundings.logger))
+            configuration, environment, inherited: try inherited(), readyFilePath: arguments.value("--ready-file"),
+            testClock: try testClock(arguments, configuration, environment.logger))
         guard let start = try await start(server, unless: firstStop) else { return }
-        announce(start, configuration, surroundings.logger)
+        announce(start, configuration, environment.logger)
         supervisor?.send("READY=1")
         let reloading = Task { for await _ in reloads { await server.reloadCertificates() } }
         await firstStop.value
         reloading.cancel()
-        surroundings.logger.notice("stopping")
+        environment.logger.notice("stopping")
         supervisor?.send("STOPPING=1")
         await server.stop(deadline: configuration.limits.stopTimeout)
-        surroundings.logger.notice("stopped")
+        environment.logger.notice("stopped")
     }
 
     /// Sets the policy SCHED_BATCH (sched(7)), under which a thread that becomes ready does not interrupt a running one. Under

@@ -58,7 +58,7 @@ struct EndpointsFixture: Sendable {
     let rootKeys: RootKeys
     private(set) var endpoints: Endpoints
     let adminKey: String
-    let surroundings: Environment
+    let environment: Environment
 
     /// Gives `body` a new server with the client `mobile` and the user `anna`.
     static func with(
@@ -86,16 +86,16 @@ struct EndpointsFixture: Sendable {
         folder: String, proofs: DPoPPolicy, identities: ((WallClock, Logger) -> any IdentityVerifier)?,
         passkeys: PasskeyPolicy?, testClock: TestClock?, issuer: String
     ) async throws {
-        let surroundings = Environment()
-        self.surroundings = surroundings
-        let standing = WallClock { Instant(secondsSinceEpoch: surroundings.now.load(ordering: .relaxed)) }
+        let environment = Environment()
+        self.environment = environment
+        let standing = WallClock { Instant(secondsSinceEpoch: environment.now.load(ordering: .relaxed)) }
         let clock = testClock?.wallClock(over: standing) ?? standing
         var options = SQLiteStore.Options(clock: clock)
         let history = OutcomeHistory(clock)
         options.observer = Observer(batchEnded: { batch in
             if batch.isCommitted { history.count(batch.transitions) }
-            surroundings.transactions.add(batch.changes, ordering: .relaxed)
-            if batch.wrote { surroundings.writes.add(batch.changes, ordering: .relaxed) }
+            environment.transactions.add(batch.changes, ordering: .relaxed)
+            if batch.wrote { environment.writes.add(batch.changes, ordering: .relaxed) }
             if batch.wrote || !batch.isCommitted { history.note(commit: batch.isCommitted) }
         })
         store = try SQLiteStore(path: folder + "/test.sqlite", options: options)
@@ -106,7 +106,7 @@ struct EndpointsFixture: Sendable {
             absoluteMaximum: maximum, generate: TestSigningKeys.generator())
         try await signingKeys.maintain(at: clock.now)
         var scrypt = try #require(Scrypt(logN: 4, r: 8, p: 1))
-        scrypt.observer = { cost in surroundings.hashes.withLock { $0.append(cost) } }
+        scrypt.observer = { cost in environment.hashes.withLock { $0.append(cost) } }
         context = ServiceContext(
             store: store, policy: RefreshPolicy(absoluteMaximum: maximum), rootKeys: rootKeys,
             signingKeys: signingKeys, passwords: PasswordHasher(scrypt: scrypt),
@@ -122,16 +122,16 @@ struct EndpointsFixture: Sendable {
             offlineSessionMax: nil, by: .system)
         let key = try await administration.createAdminKey(name: "test", by: .system).1
         adminKey = key
-        surroundings.secrets.withLock { $0 = [key, Self.password] }
+        environment.secrets.withLock { $0 = [key, Self.password] }
         let logger = Logger(
             level: .debug,
-            sink: LogSink { line in surroundings.log.withLock { $0.append(String(decoding: line, as: UTF8.self)) } },
+            sink: LogSink { line in environment.log.withLock { $0.append(String(decoding: line, as: UTF8.self)) } },
             clock: { 0 })
         endpoints = Endpoints(
             context: context, metrics: MetricsRegistry(), logger: logger,
             identityVerifier: identities?(clock, logger),
-            remoteLogins: Self.remoteLogins(.off), history: history, machine: surroundings.machineState,
-            testClock: testClock, isStopping: { surroundings.isStopping.load(ordering: .relaxed) })
+            remoteLogins: Self.remoteLogins(.off), history: history, machine: environment.machineState,
+            testClock: testClock, isStopping: { environment.isStopping.load(ordering: .relaxed) })
     }
 
     /// A rule, with the places of three addresses: Graz twice, Lisbon once.
@@ -205,13 +205,13 @@ struct EndpointsFixture: Sendable {
     }
 
     /// Moves the clock to so many seconds after the start.
-    func moveClock(to seconds: Int64) { surroundings.now.store(Self.start + seconds, ordering: .relaxed) }
+    func moveClock(to seconds: Int64) { environment.now.store(Self.start + seconds, ordering: .relaxed) }
 
     /// The lines of the log so far.
-    var log: [String] { surroundings.log.withLock { $0 } }
+    var log: [String] { environment.log.withLock { $0 } }
 
     private func expectNoSecretsInLog() {
-        let secrets = surroundings.secrets.withLock { $0 }
+        let secrets = environment.secrets.withLock { $0 }
         // Every test has a log and secrets. Bytes are compared, because comparing characters takes 20 times as long.
         let text = log.joined(separator: "\n")
         for secret in secrets where strstr(text, secret) != nil {
@@ -246,7 +246,7 @@ extension EndpointsFixture {
         if answer.status == 429 || answer.status == 500 || answer.status == 503 {
             #expect(answer.field("Retry-After") != nil)
         }
-        surroundings.secrets.withLock { $0.formUnion(answer.secrets) }
+        environment.secrets.withLock { $0.formUnion(answer.secrets) }
         return answer
     }
 

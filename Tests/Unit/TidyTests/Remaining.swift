@@ -3,7 +3,7 @@ enum Remaining {
     /// Comment lines of `Sources` with a pronoun for persons, in a thousand.
     static let pronounsPerThousand = 10
     /// Lines of `Sources` on which a closure names the type of the errors that it throws.
-    static let closuresThatNameTheirError = 721
+    static let closuresThatNameTheirError = 561
     /// Comment lines of `Tests` with a pronoun for persons, in a thousand.
     static let pronounsPerThousandInTests = 3
     /// Docstrings that begin with "The same".
@@ -12,7 +12,8 @@ enum Remaining {
     static let unopenedTargets: Set<String> = []
     /// Folders that are named after no folder of `Sessions`, because they are no feature, or the domain has another word.
     static let otherFolders: Set = [
-        "Endpoints/Account", "Endpoints/Admin", "Endpoints/Apps", "Endpoints/Console", "Endpoints/Document", "Endpoints/OAuth",
+        "Endpoints/Account", "Endpoints/Admin", "Endpoints/Apps", "Endpoints/Console", "Endpoints/Document",
+        "Endpoints/OAuth",
         "Endpoints/RateLimits", "Endpoints/Responses", "Endpoints/Routing",
         "Pages/Account", "Pages/Assets", "Pages/Console", "Pages/Devices", "Pages/Frame", "Pages/Markup", "Pages/Words",
         "SojournClient/API", "SojournClient/Core", "SojournClient/Keys", "SojournClient/LoginPage",
@@ -27,8 +28,8 @@ enum Remaining {
     static let coinedNouns = [
         "abandonment": 9, "betrayal": 0, "contradiction": 23, "disguise": 0, "doors": 0, "entrance": 0,
         "examination": 0,
-        "guesses": 0, "lane": 27, "lanes": 6, "patience": 125, "spelling": 6, "stay": 455, "surroundings": 245,
-        "survey": 20, "taker": 0, "upkeep": 57, "wording": 0,
+        "guesses": 0, "lane": 27, "lanes": 6, "patience": 125, "spelling": 6, "stay": 455, "surroundings": 0,
+        "survey": 20, "taker": 0, "upkeep": 0, "wording": 0,
     ]
     /// Names of declarations that stand nowhere else, each with its caller outside of the repository.
     static let lonelyNames: Set = [

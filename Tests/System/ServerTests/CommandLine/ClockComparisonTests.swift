@@ -54,7 +54,7 @@ struct ClockComparisonTests {
 
     @Test("a file has this machine's clock")
     func file() async throws {
-        let application = try await Application.open(folder.configuration, StartingClock().surroundings())
+        let application = try await Application.open(folder.configuration, StartingClock().environment())
         #expect(ClockComparison(application.database, application.metrics, .silent) == nil)
         await application.close()
     }

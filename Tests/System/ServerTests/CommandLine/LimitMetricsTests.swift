@@ -24,7 +24,7 @@ struct LimitMetricsTests {
         let folder = StartingFolder()
         let server = SojournServer(
             folder.configuration,
-            StartingClock().surroundings(adminKey: "an-admin-key-of-a-server-whose-limits-are-met"))
+            StartingClock().environment(adminKey: "an-admin-key-of-a-server-whose-limits-are-met"))
         let addresses = try await server.start().addresses
         #expect(try ask(.get, addresses.public + "/" + String(repeating: "a", count: 9000)).status == 414)
         #expect(try ask(.get, addresses.public + "/healthz").status == 200)

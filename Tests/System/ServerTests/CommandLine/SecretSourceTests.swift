@@ -19,11 +19,11 @@ import Testing
         var sources = ServerConfiguration.Sources()
         sources.file = ("f", Array("{webhooks: [{name: 'mails', url: 'https://hooks.example/x'}]}".utf8))
         var configuration = try ServerConfiguration(from: sources)
-        let application = try await Application.open(folder.configuration, clock.surroundings())
-        var surroundings = clock.surroundings()
+        let application = try await Application.open(folder.configuration, clock.environment())
+        var environment = clock.environment()
         func problem() -> String {
             let error = #expect(throws: StartError.self) {
-                try configuration.webhooks[0].target(surroundings)
+                try configuration.webhooks[0].target(environment)
             }
             return error?.description ?? ""
         }
@@ -32,10 +32,10 @@ import Testing
         #expect(problem() == "secret_file \(folder.file("secret")) of the webhook mails: No such file or directory")
         folder.write("secret", "whsec_short")
         #expect(problem().hasPrefix("secret_file \(folder.file("secret")) of the webhook mails must hold whsec_"))
-        surroundings.webhookSecretVariables = ["SOJOURN_WEBHOOK_SECRET_MAILS": "whsec_short"]
+        environment.webhookSecretVariables = ["SOJOURN_WEBHOOK_SECRET_MAILS": "whsec_short"]
         #expect(problem().hasPrefix("SOJOURN_WEBHOOK_SECRET_MAILS must hold whsec_ and 24 to 64 bytes"))
         // The variable goes over the file.
-        surroundings.webhookSecretVariables = ["SOJOURN_WEBHOOK_SECRET_MAILS": Self.second]
+        environment.webhookSecretVariables = ["SOJOURN_WEBHOOK_SECRET_MAILS": Self.second]
         folder.write("secret", Self.first)
         func targets(of webhooks: [Delivery]) async throws -> [WebhookTarget] {
             var targets: [WebhookTarget] = []
@@ -44,11 +44,11 @@ import Testing
             }
             return targets
         }
-        var known = try await targets(of: try application.webhooks(configuration.webhooks, surroundings))
+        var known = try await targets(of: try application.webhooks(configuration.webhooks, environment))
         #expect(known.map(\.secrets) == [WebhookSecrets.parse(Self.second)])
         await application.close()
-        let next = try await Application.open(folder.configuration, clock.surroundings())
-        known = try await targets(of: try next.webhooks(configuration.webhooks, clock.surroundings()))
+        let next = try await Application.open(folder.configuration, clock.environment())
+        known = try await targets(of: try next.webhooks(configuration.webhooks, clock.environment()))
         #expect(known.map(\.secrets) == [WebhookSecrets.parse(Self.first)] && known.map(\.name) == ["mails"])
         await next.close()
     }
@@ -68,15 +68,15 @@ import Testing
         )
         sources.environment = ["SOJOURN_CLIENT_SECRET_AC_ME": "from the variable"]
         let configuration = try ServerConfiguration(from: sources)
-        var surroundings = StartingClock().surroundings()
-        let secret = { try Application.makeProviders(configuration, surroundings).first?.recheck?.clientSecret }
+        var environment = StartingClock().environment()
+        let secret = { try Application.makeProviders(configuration, environment).first?.recheck?.clientSecret }
         #expect(throws: StartError.self) { try secret() }
         try Data("from the file\n".utf8).write(to: URL(filePath: path))
         #expect(try secret() == "from the file")
-        surroundings.clientSecretVariables = sources.environment
+        environment.clientSecretVariables = sources.environment
         #expect(try secret() == "from the variable")
         try Data("two\nlines\n".utf8).write(to: URL(filePath: path))
-        surroundings.clientSecretVariables = [:]
+        environment.clientSecretVariables = [:]
         #expect(throws: StartError.self) { try secret() }
         sources.environment = ["SOJOURN_CLIENT_SECRET_OTHER": "x"]
         #expect(throws: ServerConfiguration.Problems.self) { try ServerConfiguration(from: sources) }

@@ -21,7 +21,7 @@ struct BehindAProxyTests {
         _ configuration: ServerConfiguration, at address: (SojournServer.Start) throws -> SocketAddress,
         _ fields: Fields
     ) async throws -> (answer: Response, recorded: String?) {
-        let server = SojournServer(configuration, clock.surroundings(adminKey: Self.adminKey))
+        let server = SojournServer(configuration, clock.environment(adminKey: Self.adminKey))
         let start = try await server.start()
         var fields = fields
         fields.append("Content-Type", "application/json")
@@ -68,7 +68,7 @@ struct BehindAProxyTests {
         var configuration = folder.configuration
         let path = folder.file("public.sock")
         configuration.server.publicListen = .unix(path: path)
-        let nameless = SojournServer(configuration, clock.surroundings(adminKey: Self.adminKey))
+        let nameless = SojournServer(configuration, clock.environment(adminKey: Self.adminKey))
         await #expect(throws: StartError.self) { try await nameless.start() }
         #expect(!folder.exists("public.sock"))
 
@@ -93,7 +93,7 @@ struct BehindAProxyTests {
         var configuration = folder.configuration
         configuration.server.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
         configuration.server.proxyProtocol = .required
-        let server = SojournServer(configuration, clock.surroundings(adminKey: Self.adminKey))
+        let server = SojournServer(configuration, clock.environment(adminKey: Self.adminKey))
         let start = try await server.start()
         let bare = try ClientSocket(to: overTCP(start), timeout: .seconds(60))
         try bare.send(Array("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n".utf8))

@@ -35,7 +35,7 @@ struct ClockJumpTests {
         let ids: [Identifier<Session>]
 
         init() async throws {
-            application = try await Application.open(folder.configuration, clock.surroundings())
+            application = try await Application.open(folder.configuration, clock.environment())
             let user = try await Administration(application.context).createUser(
                 username: "ada", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system)
             let services = Services(application.context)
@@ -54,16 +54,16 @@ struct ClockJumpTests {
             clock.advance(.seconds(7200))
         }
 
-        var upkeep: Maintenance {
+        var maintenance: Maintenance {
             Maintenance(context: application.context, logger: .silent, clockFile: application.clockFile)
         }
 
         /// Stops the server, and starts it `again` once that has happened.
         mutating func restart(_ between: () -> Void) async throws {
-            upkeep.watchClock()
+            maintenance.watchClock()
             await application.close()
             between()
-            application = try await Application.open(folder.configuration, clock.surroundings())
+            application = try await Application.open(folder.configuration, clock.environment())
         }
 
         func refresh(_ token: String) async throws(ServiceError) -> TokenGrant {
@@ -109,8 +109,8 @@ struct ClockJumpTests {
             let idled = try await world.refusal(world.idled)
             #expect(idled == nil || idled == .ended(.idleExpired))
             #expect(try await world.refusal(world.loggedOut) == .ended(.revokedByAdmin))
-            #expect(await world.upkeep.sweep(pause: .zero) == 0)
-            await world.upkeep.maintainKeys()
+            #expect(await world.maintenance.sweep(pause: .zero) == 0)
+            await world.maintenance.maintainKeys()
             clock.advance(.seconds(60))
         }
         if jump.restarts { try await world.restart { set(-jump.seconds) } } else { set(-jump.seconds) }
@@ -127,11 +127,11 @@ struct ClockJumpTests {
         let world = try await World()
         world.clock.jump(.seconds(365 * 86_400))
         for _ in 0..<25 {
-            #expect(await world.upkeep.sweep(pause: .zero) == 0)
+            #expect(await world.maintenance.sweep(pause: .zero) == 0)
             world.clock.advance(.seconds(43_200))
         }
         world.clock.jump(.seconds(-365 * 86_400))
-        #expect(await world.upkeep.sweep(pause: .zero) == 0)
+        #expect(await world.maintenance.sweep(pause: .zero) == 0)
         try #require(try await world.application.context.store.session(world.ids[2]) != nil)
         await world.application.close()
     }

@@ -17,7 +17,7 @@ import Testing
 
     private func withServer(_ body: (_ public: SocketAddress, _ admin: SocketAddress) async throws -> Void) async throws
     {
-        let server = SojournServer(folder.configuration, clock.surroundings())
+        let server = SojournServer(folder.configuration, clock.environment())
         let addresses = try await server.start().addresses
         do {
             try await body(

@@ -80,9 +80,9 @@ struct SecretsTests {
         var secrets = Secrets()
 
         init() async throws {
-            var surroundings = clock.surroundings()
-            surroundings.logger = log.logger
-            server = SojournServer(folder.configuration, surroundings)
+            var environment = clock.environment()
+            environment.logger = log.logger
+            server = SojournServer(folder.configuration, environment)
             let start = try await server.start()
             addresses = start.addresses
             adminKey = try #require(start.firstAdminKey)
@@ -247,7 +247,7 @@ struct SecretsTests {
         }
         let guess = SecretKey.random()
         let stolen = SojournServer(
-            thief.configuration, world.clock.surroundings(rootKey: Hex.encode(guess.bytes)))
+            thief.configuration, world.clock.environment(rootKey: Hex.encode(guess.bytes)))
         let error = await #expect(throws: StartError.self) { try await stolen.start() }
         guard case .wrongRootKeys? = error else {
             Issue.record("\(error?.description ?? "it started")")

@@ -85,7 +85,7 @@ final class StartingClock: Sendable {
     /// A clock that cannot be set.
     var secondsPassed: Int64 { seconds.withLock { $0 } - jumps.withLock { $0 } }
 
-    func surroundings(rootKey: String? = nil, adminKey: String? = nil) -> Environment {
+    func environment(rootKey: String? = nil, adminKey: String? = nil) -> Environment {
         Environment(
             clock: wall, secondsPassed: { self.secondsPassed }, logger: .silent, rootKeyVariable: rootKey,
             adminKeyVariable: adminKey)

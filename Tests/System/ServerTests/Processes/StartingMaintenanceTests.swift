@@ -60,7 +60,7 @@ struct StartingMaintenanceTests {
     @Test("clean-up walks over all sessions in steps and deletes the forgotten ones alone")
     func sweep() async throws {
         let (folder, clock) = (StartingFolder(), StartingClock())
-        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let application = try await Application.open(folder.configuration, clock.environment())
         let administration = Administration(application.context)
         let user = try await administration.createUser(
             username: "ada", password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system)
@@ -76,27 +76,27 @@ struct StartingMaintenanceTests {
         clock.advance(.seconds(1000))
         let ending = try #require(last)
         try await administration.endSession(ending, by: .system)
-        let upkeep = Maintenance(context: application.context, logger: .silent)
+        let maintenance = Maintenance(context: application.context, logger: .silent)
         clock.advance(RefreshPolicy.tombstoneLifetime - .seconds(1))
-        #expect(await upkeep.sweep(pause: .zero) == 0)
+        #expect(await maintenance.sweep(pause: .zero) == 0)
         clock.advance(.seconds(1))
-        #expect(await upkeep.sweep(pause: .zero) == 1)
+        #expect(await maintenance.sweep(pause: .zero) == 1)
         #expect(try await application.context.store.session(ending) == nil)
         // The others ended by idling after 14 days.
         clock.advance(SessionSettings.defaults.offlineSessionIdle)
-        #expect(await upkeep.sweep(pause: .zero) == count - 1)
+        #expect(await maintenance.sweep(pause: .zero) == count - 1)
         await application.close()
     }
 
     @Test("signing keys rotate when they are due")
     func keys() async throws {
         let (folder, clock) = (StartingFolder(), StartingClock())
-        let application = try await Application.open(folder.configuration, clock.surroundings())
-        let upkeep = Maintenance(context: application.context, logger: .silent)
-        await upkeep.maintainKeys()
+        let application = try await Application.open(folder.configuration, clock.environment())
+        let maintenance = Maintenance(context: application.context, logger: .silent)
+        await maintenance.maintainKeys()
         #expect(application.context.signingKeys.all.count == 2)
         clock.advance(.seconds(29 * 86400))
-        await upkeep.maintainKeys()
+        await maintenance.maintainKeys()
         #expect(application.context.signingKeys.all.count == 4)
         await application.close()
     }
@@ -138,10 +138,10 @@ struct ForeignTokenUpkeepTests {
                 expiresAt: number.isMultiple(of: 3) ? clock.wall.now : nil, epoch: 1)
         }
         _ = try await store.importForeignTokens(tokens)
-        let upkeep = Maintenance(context: stage.context, logger: .silent)
-        #expect(await upkeep.sweepForeignTokens(pause: .zero) == 0)
+        let maintenance = Maintenance(context: stage.context, logger: .silent)
+        #expect(await maintenance.sweepForeignTokens(pause: .zero) == 0)
         clock.advance(StartingMaintenanceTests.month)
-        #expect(await upkeep.sweepForeignTokens(pause: .zero) == 200)
+        #expect(await maintenance.sweepForeignTokens(pause: .zero) == 200)
         #expect(try await store.foreignTokens(after: nil, limit: 1000).count == 400)
         await store.close()
     }
@@ -159,8 +159,8 @@ struct AnonymousUserUpkeepTests {
             return nil
         }
         let ada = try await stage.createUser("ada")
-        var upkeep = Maintenance(context: stage.context, logger: .silent)
-        upkeep.cleanUp.stepSize = 4
+        var maintenance = Maintenance(context: stage.context, logger: .silent)
+        maintenance.cleanUp.stepSize = 4
         var tokens: [String] = []
         for number in 0..<10 {
             let request = SessionRequest(clientID: Client.mobileID, device: Device(id: "d-\(number)"))
@@ -168,12 +168,12 @@ struct AnonymousUserUpkeepTests {
             tokens.append(try #require(grant.refreshToken))
         }
         for token in tokens.prefix(3) { try await stage.services.logout.logOut(token, from: .system) }
-        #expect(await upkeep.sweepAnonymousUsers(pause: .zero) == 3)
+        #expect(await maintenance.sweepAnonymousUsers(pause: .zero) == 3)
         clock.advance(.seconds(13 * 86_400))
-        #expect(await upkeep.sweepAnonymousUsers(pause: .zero) == 0)
+        #expect(await maintenance.sweepAnonymousUsers(pause: .zero) == 0)
         _ = try await stage.refresh(tokens[9]).get()
         clock.advance(.seconds(86_400))
-        #expect(await upkeep.sweepAnonymousUsers(pause: .zero) == 6)
+        #expect(await maintenance.sweepAnonymousUsers(pause: .zero) == 6)
         #expect(try await store.user(.id(ada.id)) != nil)
         _ = try await stage.refresh(tokens[9]).get()
         await store.close()
@@ -185,19 +185,19 @@ struct UsedTokenUpkeepTests {
     @Test("a used token is forgotten when every node's clock says that it is too old, in steps")
     func sweep() async throws {
         let (folder, clock) = (StartingFolder(), StartingClock())
-        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let application = try await Application.open(folder.configuration, clock.environment())
         let (store, now) = (application.context.store, clock.wall.now)
         func token(_ number: Int, at now: Instant) -> OneTimeToken {
             OneTimeToken(.clientAssertion, of: "a", id: "\(number)", goodUntil: now + .seconds(60), at: now)
         }
         let count = ServerConfiguration.CleanUp().stepSize + 10
         for number in 0..<count { #expect(try await store.use(token(number, at: now))) }
-        let upkeep = Maintenance(context: application.context, logger: .silent)
+        let maintenance = Maintenance(context: application.context, logger: .silent)
         clock.advance(.seconds(59) + Maintenance.period)
-        #expect(await upkeep.sweepUsedTokens(pause: .zero) == 0)
+        #expect(await maintenance.sweepUsedTokens(pause: .zero) == 0)
         #expect(try await store.use(token(count, at: clock.wall.now)))
         clock.advance(.seconds(1))
-        #expect(await upkeep.sweepUsedTokens(pause: .zero) == count)
+        #expect(await maintenance.sweepUsedTokens(pause: .zero) == count)
         #expect(try await !store.use(token(count, at: clock.wall.now)))
         await application.close()
     }
@@ -208,15 +208,15 @@ struct GuessUpkeepTests {
     @Test("wrong passwords are forgotten when the next one begins a new row by every node's clock")
     func sweep() async throws {
         let (folder, clock) = (StartingFolder(), StartingClock())
-        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let application = try await Application.open(folder.configuration, clock.environment())
         let (store, now) = (application.context.store, clock.wall.now)
         let target = LockoutTarget.device("phone", of: Identifier(random: .system))
         try await store.updateFailedAttempts(at: target) { $0.failedAttempts = FailedAttempts(count: 20, lastAt: now) }
-        let upkeep = Maintenance(context: application.context, logger: .silent)
+        let maintenance = Maintenance(context: application.context, logger: .silent)
         clock.advance(LockoutPolicy.memory + Maintenance.period)
-        #expect(await upkeep.sweepFailedAttempts(pause: .zero) == 0)
+        #expect(await maintenance.sweepFailedAttempts(pause: .zero) == 0)
         clock.advance(.seconds(1))
-        #expect(await upkeep.sweepFailedAttempts(pause: .zero) == 1)
+        #expect(await maintenance.sweepFailedAttempts(pause: .zero) == 1)
         #expect(try await store.failedAttempts(at: target) == nil)
         await application.close()
     }

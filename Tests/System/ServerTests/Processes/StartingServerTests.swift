@@ -28,7 +28,7 @@ struct StartingServerTests {
 
     @Test("an answer of the engine itself has a request id too")
     func requestIDOfTheEngine() async throws {
-        let server = SojournServer(folder.configuration, clock.surroundings())
+        let server = SojournServer(folder.configuration, clock.environment())
         let address = try await server.start().addresses.public
         let socket = try ClientSocket(
             to: SocketAddress(String(address.dropFirst("http://".count))), timeout: .seconds(60))
@@ -43,7 +43,7 @@ struct StartingServerTests {
 
     @Test("a first start makes keys, the client mobile and an admin key; a second one keeps them")
     func firstAndSecondStart() async throws {
-        let first = SojournServer(folder.configuration, clock.surroundings())
+        let first = SojournServer(folder.configuration, clock.environment())
         let start = try await first.start()
         let key = try #require(start.firstAdminKey)
         #expect(folder.mode("db.root-key") == 0o600)
@@ -60,7 +60,7 @@ struct StartingServerTests {
         let rootKey = folder.text("db.root-key")
         await first.stop(deadline: .seconds(1))
 
-        let second = SojournServer(folder.configuration, clock.surroundings())
+        let second = SojournServer(folder.configuration, clock.environment())
         let again = try await second.start()
         #expect(again.firstAdminKey == nil)
         #expect(folder.text("db.root-key") == rootKey)
@@ -71,12 +71,12 @@ struct StartingServerTests {
 
     @Test("a deleted default client does not come back at the next start")
     func deletedClientStaysDeleted() async throws {
-        let first = SojournServer(folder.configuration, clock.surroundings())
+        let first = SojournServer(folder.configuration, clock.environment())
         let start = try await first.start()
         let path = "/admin/v1/clients/mobile"
         #expect(try ask(.delete, start.addresses.admin + path, bearer: start.firstAdminKey).status == 204)
         await first.stop(deadline: .seconds(1))
-        let second = SojournServer(folder.configuration, clock.surroundings())
+        let second = SojournServer(folder.configuration, clock.environment())
         let again = try await second.start()
         #expect(try ask(.get, again.addresses.admin + path, bearer: start.firstAdminKey).status == 404)
         await second.stop(deadline: .seconds(1))
@@ -86,7 +86,7 @@ struct StartingServerTests {
     func adminKeyOfTheEnvironment() async throws {
         let secret = "an-admin-key-of-32-characters-or-more"
         for _ in 0..<2 {
-            let server = SojournServer(folder.configuration, clock.surroundings(adminKey: secret))
+            let server = SojournServer(folder.configuration, clock.environment(adminKey: secret))
             let start = try await server.start()
             #expect(start.firstAdminKey == nil)
             let list = try ask(.get, start.addresses.admin + "/admin/v1/admin-keys", bearer: secret)
@@ -94,20 +94,20 @@ struct StartingServerTests {
             #expect(list.json["items"]?.elements.count == 1)
             await server.stop(deadline: .seconds(1))
         }
-        let server = SojournServer(folder.configuration, clock.surroundings(adminKey: "another" + secret))
+        let server = SojournServer(folder.configuration, clock.environment(adminKey: "another" + secret))
         let path = try await server.start().addresses.admin + "/admin/v1/admin-keys"
         #expect(try ask(.get, path, bearer: secret).status == 401)
         #expect(try ask(.get, path, bearer: "another" + secret).json["items"]?.elements.count == 1)
         await server.stop(deadline: .seconds(1))
-        let short = await failure(of: SojournServer(folder.configuration, clock.surroundings(adminKey: "short")))
+        let short = await failure(of: SojournServer(folder.configuration, clock.environment(adminKey: "short")))
         #expect(short?.description.hasPrefix("SOJOURN_ADMIN_KEY: an admin key needs at least 32") == true)
     }
 
     @Test("a missing root key file is never made again")
     func missingRootKey() async throws {
-        #expect(await failure(of: SojournServer(folder.configuration, clock.surroundings())) == nil)
+        #expect(await failure(of: SojournServer(folder.configuration, clock.environment())) == nil)
         try FileManager.default.removeItem(atPath: folder.file("db.root-key"))
-        let error = await failure(of: SojournServer(folder.configuration, clock.surroundings()))
+        let error = await failure(of: SojournServer(folder.configuration, clock.environment()))
         guard case .rootKeys(.missing)? = error else {
             Issue.record("\(error?.description ?? "it started")")
             return
@@ -118,26 +118,26 @@ struct StartingServerTests {
 
     @Test("a root key that is not the database's is refused, wherever it comes from")
     func wrongRootKey() async throws {
-        #expect(await failure(of: SojournServer(folder.configuration, clock.surroundings())) == nil)
+        #expect(await failure(of: SojournServer(folder.configuration, clock.environment())) == nil)
         let other = Hex.encode(RandomSource.system.bytes(32))
-        let byVariable = await failure(of: SojournServer(folder.configuration, clock.surroundings(rootKey: other)))
+        let byVariable = await failure(of: SojournServer(folder.configuration, clock.environment(rootKey: other)))
         #expect(byVariable?.description.hasPrefix("SOJOURN_ROOT_KEY does not hold the root key") == true)
         let good = try #require(folder.text("db.root-key"))
         folder.write("db.root-key", other + "\n")
-        let byFile = await failure(of: SojournServer(folder.configuration, clock.surroundings()))
+        let byFile = await failure(of: SojournServer(folder.configuration, clock.environment()))
         #expect(byFile?.description.contains("db.root-key does not hold the root key") == true)
         // A new key above the old one mints, and what the old one sealed is still opened.
         folder.write("db.root-key", other + "\n" + good)
-        #expect(await failure(of: SojournServer(folder.configuration, clock.surroundings())) == nil)
+        #expect(await failure(of: SojournServer(folder.configuration, clock.environment())) == nil)
     }
 
     @Test("with SOJOURN_ROOT_KEY no key file is made")
     func rootKeyOfTheEnvironment() async throws {
         let key = Hex.encode(RandomSource.system.bytes(32))
-        #expect(await failure(of: SojournServer(folder.configuration, clock.surroundings(rootKey: key))) == nil)
+        #expect(await failure(of: SojournServer(folder.configuration, clock.environment(rootKey: key))) == nil)
         #expect(!folder.exists("db.root-key"))
-        #expect(await failure(of: SojournServer(folder.configuration, clock.surroundings(rootKey: key))) == nil)
-        guard case .rootKeys(.missing)? = await failure(of: SojournServer(folder.configuration, clock.surroundings()))
+        #expect(await failure(of: SojournServer(folder.configuration, clock.environment(rootKey: key))) == nil)
+        guard case .rootKeys(.missing)? = await failure(of: SojournServer(folder.configuration, clock.environment()))
         else {
             Issue.record("it started without its root key")
             return
@@ -146,26 +146,26 @@ struct StartingServerTests {
 
     @Test("a port in use is told with its key, and everything taken so far is let go")
     func portInUse() async throws {
-        let first = SojournServer(folder.configuration, clock.surroundings())
+        let first = SojournServer(folder.configuration, clock.environment())
         let start = try await first.start()
         let other = StartingFolder()
         var configuration = other.configuration
         configuration.server.adminListen = try SocketAddress(String(start.addresses.admin.dropFirst("http://".count)))
-        let error = await failure(of: SojournServer(configuration, clock.surroundings()))
+        let error = await failure(of: SojournServer(configuration, clock.environment()))
         #expect(error?.description.hasPrefix("server.admin_listen: 127.0.0.1:") == true)
         #expect(error?.description.contains("in use") == true)
         configuration.server.adminListen = .ipv4(bytes: [127, 0, 0, 1], port: 0)
-        #expect(await failure(of: SojournServer(configuration, clock.surroundings())) == nil)
+        #expect(await failure(of: SojournServer(configuration, clock.environment())) == nil)
         await first.stop(deadline: .seconds(1))
     }
 
     @Test("a second server on one database is refused, and the first goes on")
     func databaseInUse() async throws {
-        let first = SojournServer(folder.configuration, clock.surroundings())
+        let first = SojournServer(folder.configuration, clock.environment())
         let start = try await first.start()
         guard
             case .database(.alreadyOpen(_))? = await failure(
-                of: SojournServer(folder.configuration, clock.surroundings()))
+                of: SojournServer(folder.configuration, clock.environment()))
         else {
             Issue.record("two servers share a database")
             return
@@ -178,11 +178,11 @@ struct StartingServerTests {
 
     @Test("a newer database, a foreign file and a missing folder are refused")
     func impossibleDatabases() async throws {
-        #expect(await failure(of: SojournServer(folder.configuration, clock.surroundings())) == nil)
+        #expect(await failure(of: SojournServer(folder.configuration, clock.environment())) == nil)
         #expect(
             folder.execute(
                 "INSERT INTO schema_migrations (version, name, digest, applied_at) VALUES (999, 'future', x'00', 0)"))
-        let newer = await failure(of: SojournServer(folder.configuration, clock.surroundings()))
+        let newer = await failure(of: SojournServer(folder.configuration, clock.environment()))
         guard case .database(.newerDatabase(_, version: 999, _))? = newer else {
             Issue.record("\(newer?.description ?? "it started")")
             return
@@ -192,7 +192,7 @@ struct StartingServerTests {
         let text = foreign.text("db")
         guard
             case .database(.notADatabase(_))? = await failure(
-                of: SojournServer(foreign.configuration, clock.surroundings()))
+                of: SojournServer(foreign.configuration, clock.environment()))
         else {
             Issue.record("a letter was taken for a database")
             return
@@ -200,7 +200,7 @@ struct StartingServerTests {
         #expect(foreign.text("db") == text)
         var missing = folder.configuration
         missing.database.path = folder.file("no/such/db")
-        guard case .database(.directoryMissing(_))? = await failure(of: SojournServer(missing, clock.surroundings()))
+        guard case .database(.directoryMissing(_))? = await failure(of: SojournServer(missing, clock.environment()))
         else {
             Issue.record("a missing folder was not told")
             return
@@ -211,7 +211,7 @@ struct StartingServerTests {
     func socketPathTooLong() async {
         var configuration = folder.configuration
         configuration.database.path = folder.file(String(repeating: "d", count: 100))
-        let error = await failure(of: SojournServer(configuration, clock.surroundings()))
+        let error = await failure(of: SojournServer(configuration, clock.environment()))
         #expect(error?.description.contains("longer than the 107 bytes") == true)
         #expect((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) == [])
     }
@@ -220,7 +220,7 @@ struct StartingServerTests {
     func readyFile() async throws {
         let path = folder.file("ready.json")
         folder.write("ready.json", "left over from a server that was killed")
-        let server = SojournServer(folder.configuration, clock.surroundings(), readyFilePath: path)
+        let server = SojournServer(folder.configuration, clock.environment(), readyFilePath: path)
         let start = try await server.start()
         let content = try #require(JSONValue(text: Array(folder.text("ready.json", orFail: true).utf8)))
         #expect(content["public"]?.string == start.addresses.public)
@@ -233,17 +233,17 @@ struct StartingServerTests {
         #expect(throws: SocketError.self) { try ask(.get, start.addresses.public + "/readyz") }
 
         let lost = SojournServer(
-            folder.configuration, clock.surroundings(), readyFilePath: folder.file("no/such/folder.json"))
+            folder.configuration, clock.environment(), readyFilePath: folder.file("no/such/folder.json"))
         #expect(await failure(of: lost)?.description.contains("cannot be written") == true)
-        #expect(await failure(of: SojournServer(folder.configuration, clock.surroundings())) == nil)
+        #expect(await failure(of: SojournServer(folder.configuration, clock.environment())) == nil)
     }
 
     @Test("settings that a smaller absolute maximum forbids stop the start with a sentence")
     func settingsBeyondTheMaximum() async throws {
-        #expect(await failure(of: SojournServer(folder.configuration, clock.surroundings())) == nil)
+        #expect(await failure(of: SojournServer(folder.configuration, clock.environment())) == nil)
         var configuration = folder.configuration
         configuration.sessions.absoluteMaximum = .seconds(86400)
-        let error = await failure(of: SojournServer(configuration, clock.surroundings()))
+        let error = await failure(of: SojournServer(configuration, clock.environment()))
         #expect(error?.description.contains("sessions.absolute_max_lifetime") == true)
         #expect(error?.description.contains("86400") == true)
     }
@@ -252,7 +252,7 @@ struct StartingServerTests {
     func resetTokenLifetime() async throws {
         var configuration = folder.configuration
         configuration.limits.resetTokenLifetime = .seconds(600)
-        let server = SojournServer(configuration, clock.surroundings())
+        let server = SojournServer(configuration, clock.environment())
         let start = try await server.start()
         let users = start.addresses.admin + "/admin/v1/users"
         let key = start.firstAdminKey
@@ -261,7 +261,7 @@ struct StartingServerTests {
         #expect(reset["expires_at"]?.integer == clock.wall.now.secondsSinceEpoch + 600)
         let token = try #require(reset["reset_token"]?.string)
         await server.stop(deadline: .seconds(1))
-        let second = SojournServer(folder.configuration, clock.surroundings())
+        let second = SojournServer(folder.configuration, clock.environment())
         let again = try await second.start()
         clock.advance(.seconds(600))
         let late = try ask(
@@ -273,14 +273,14 @@ struct StartingServerTests {
 
     @Test("tokens name the configured issuer, or else the address that was really taken")
     func issuer() async throws {
-        let server = SojournServer(folder.configuration, clock.surroundings())
+        let server = SojournServer(folder.configuration, clock.environment())
         let start = try await server.start()
         let metadata = "/.well-known/oauth-authorization-server"
         #expect(try ask(.get, start.addresses.public + metadata).json["issuer"]?.string == start.addresses.public)
         await server.stop(deadline: .seconds(1))
         var configuration = folder.configuration
         configuration.server.issuer = "https://login.example"
-        let named = SojournServer(configuration, clock.surroundings())
+        let named = SojournServer(configuration, clock.environment())
         let again = try await named.start()
         #expect(try ask(.get, again.addresses.public + metadata).json["issuer"]?.string == "https://login.example")
         await named.stop(deadline: .seconds(1))

@@ -21,7 +21,7 @@ struct RaceWireTests {
         let adminKey: String
 
         init() async throws {
-            server = SojournServer(folder.configuration, clock.surroundings())
+            server = SojournServer(folder.configuration, clock.environment())
             let start = try await server.start()
             addresses = start.addresses
             adminKey = try #require(start.firstAdminKey)
@@ -165,7 +165,7 @@ struct RaceWireTests {
             try expectUnchanged(world.addresses)
         }
         await world.server.stop(deadline: .seconds(1))
-        let next = SojournServer(configuration, world.clock.surroundings())
+        let next = SojournServer(configuration, world.clock.environment())
         let start = try await next.start()
         try expectUnchanged(start.addresses)
         let keys = try ask(.get, start.addresses.public + "/oauth/jwks").json["keys"]?.elements.count

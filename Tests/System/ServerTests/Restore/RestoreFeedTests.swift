@@ -15,7 +15,7 @@ struct RestoreFeedTests {
     private func withFeed<Value>(
         _ body: (Application, RevocationFeed) async throws -> Value
     ) async throws -> Value {
-        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let application = try await Application.open(folder.configuration, clock.environment())
         let feed = RevocationFeed(source: application.context.store, clock: clock.wall)
         let value = try await body(application, feed)
         await application.close()

@@ -36,7 +36,7 @@ struct RestoreRefreshTests {
     private struct Missing: Error {}
 
     private func open() async throws -> Fixture {
-        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let application = try await Application.open(folder.configuration, clock.environment())
         guard case .sqlite(let store) = application.database else { throw Missing() }
         return Fixture(
             application: application, store: store,

@@ -106,7 +106,7 @@ struct BackchannelPingTests {
         var configuration = folder.configuration
         if let database { configuration.database.location = .postgres(url: database) }
         let application = try await Application.open(
-            configuration, clock.surroundings(rootKey: Hex.encode([UInt8](repeating: 3, count: 32))))
+            configuration, clock.environment(rootKey: Hex.encode([UInt8](repeating: 3, count: 32))))
         let receiver = StatusReceiver(204)
         try await body(try await Fixture(application, clock, receiver.uri), receiver)
         receiver.server.stop()

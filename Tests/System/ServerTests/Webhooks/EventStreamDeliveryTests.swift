@@ -84,7 +84,7 @@ struct EventStreamDeliveryTests {
         var configuration = folder.configuration
         if let database { configuration.database.location = .postgres(url: database) }
         let application = try await Application.open(
-            configuration, clock.surroundings(rootKey: Hex.encode([UInt8](repeating: 3, count: 32))))
+            configuration, clock.environment(rootKey: Hex.encode([UInt8](repeating: 3, count: 32))))
         let receiver = StatusReceiver(202)
         try await body(try await Fixture(application, clock, receiver.server.origin), receiver)
         receiver.server.stop()
@@ -208,14 +208,14 @@ struct EventStreamDeliveryTests {
             clock.advance(.seconds(86_490))
             var cleanUp = ServerConfiguration.CleanUp()
             cleanUp.auditRetentionDays = 1
-            let upkeep = Maintenance(
+            let maintenance = Maintenance(
                 context: stage.application.context, logger: .silent, cleanUp: cleanUp,
                 clientDeliveries: [stage.deliveries()])
-            await upkeep.sweepEvents(pause: .zero)
+            await maintenance.sweepEvents(pause: .zero)
             #expect(stage.metrics.lost.value == 2, "once")
             // The progress of a living stream is not forgotten.
             clock.advance(.seconds(30 * 86_400))
-            await upkeep.forgetWebhooks()
+            await maintenance.forgetWebhooks()
             #expect(try await stage.progress() != nil)
         }
     }

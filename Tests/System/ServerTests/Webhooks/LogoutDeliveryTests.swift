@@ -94,7 +94,7 @@ struct LogoutDeliveryTests {
         var configuration = folder.configuration
         if let database { configuration.database.location = .postgres(url: database) }
         let application = try await Application.open(
-            configuration, clock.surroundings(rootKey: Hex.encode([UInt8](repeating: 3, count: 32))))
+            configuration, clock.environment(rootKey: Hex.encode([UInt8](repeating: 3, count: 32))))
         let receiver = StatusReceiver(200)
         try await body(try await Fixture(application, clock, receiver.uri, algorithm), receiver)
         receiver.server.stop()
@@ -269,10 +269,10 @@ struct LogoutDeliveryTests {
             clock.advance(.seconds(500))
             var cleanUp = ServerConfiguration.CleanUp()
             cleanUp.auditRetentionDays = 1
-            let upkeep = Maintenance(
+            let maintenance = Maintenance(
                 context: stage.application.context, logger: .silent, cleanUp: cleanUp,
                 clientDeliveries: [stage.deliveries()])
-            await upkeep.sweepEvents(pause: .zero)
+            await maintenance.sweepEvents(pause: .zero)
             #expect(delivery.metrics.lost.value == 2)
             receiver.status.withLock { $0 = 200 }
             await drain(delivery)
@@ -280,7 +280,7 @@ struct LogoutDeliveryTests {
             #expect(delivery.metrics.delivered.value == 1)
             // The progress of a client that has a receiver is not forgotten.
             clock.advance(.seconds(30 * 86_400))
-            await upkeep.forgetWebhooks()
+            await maintenance.forgetWebhooks()
             #expect(try await stage.progress() != nil)
         }
     }

@@ -31,7 +31,7 @@ struct WebhookFailureTests {
     private func stage(
         _ receiver: HostileServer, _ body: (Application, Delivery) async throws -> Void
     ) async throws {
-        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let application = try await Application.open(folder.configuration, clock.environment())
         let webhook = try webhook(application, receiver)
         while await webhook.step(failures: 0) == .again {}
         let kinds = [AuditEvent.Kind.loginFailed, .adminKeyCreated, .loginFailed]
@@ -130,18 +130,19 @@ struct WebhookFailureTests {
             let other = try self.webhook(application, receiver, node: "b")
             var cleanUp = ServerConfiguration.CleanUp()
             cleanUp.auditRetentionDays = 1
-            var upkeep = Maintenance(context: application.context, logger: .silent, cleanUp: cleanUp, webhooks: [other])
+            var maintenance = Maintenance(
+                context: application.context, logger: .silent, cleanUp: cleanUp, webhooks: [other])
             clock.advance(.seconds(20))
             let young = AuditEvent(.loginFailed, at: clock.wall.now, by: .system)
             try await application.context.store.append([young])
-            await upkeep.sweepEvents(pause: .zero)
+            await maintenance.sweepEvents(pause: .zero)
             #expect(other.metrics.lost.value == 0 && webhook.metrics.lost.value == 0)
             #expect(await webhook.step(failures: 0) != .idle)
             clock.advance(.seconds(86_380))
-            await upkeep.sweepEvents(pause: .zero)
+            await maintenance.sweepEvents(pause: .zero)
             #expect(other.metrics.lost.value == 2, "the other node still holds the lease")
-            upkeep.webhooks = [webhook]
-            await upkeep.sweepEvents(pause: .zero)
+            maintenance.webhooks = [webhook]
+            await maintenance.sweepEvents(pause: .zero)
             #expect(other.metrics.lost.value == 2 && webhook.metrics.lost.value == 0)
         }
     }

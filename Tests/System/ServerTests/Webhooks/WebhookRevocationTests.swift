@@ -99,8 +99,8 @@ struct WebhookRevocationTests {
 
     /// Runs `body` with a server on each kind of database, and checks that the webhook has told all that the feed has then.
     private func check(_ body: (World) async throws -> Set<Revocation.Kind>) async throws {
-        var surroundings = clock.surroundings()
-        surroundings.webhookSecretVariables = ["SOJOURN_WEBHOOK_SECRET_MAILS": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
+        var environment = clock.environment()
+        environment.webhookSecretVariables = ["SOJOURN_WEBHOOK_SECRET_MAILS": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
         let places = [
             ServerConfiguration.Database.Location.sqlite(path: folder.file("db")),
             .postgres(url: try PostgresServer.shared.newDatabase()),
@@ -108,8 +108,8 @@ struct WebhookRevocationTests {
         for place in places {
             let receiver = HostileServer { _ in [.say("HTTP/1.1 204 Taken\r\nConnection: close\r\n\r\n")] }
             let configuration = try configuration(receiver, place)
-            let application = try await Application.open(configuration, surroundings)
-            let webhook = try #require(try application.webhooks(configuration.webhooks, surroundings).first)
+            let application = try await Application.open(configuration, environment)
+            let webhook = try #require(try application.webhooks(configuration.webhooks, environment).first)
             while await webhook.step(failures: 0) == .again {}
             let kinds = try await body(World(application: application, clock: clock))
             while await webhook.step(failures: 0) == .again {}

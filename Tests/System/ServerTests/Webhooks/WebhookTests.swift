@@ -79,7 +79,7 @@ struct WebhookTests {
 
     @Test("events come in order, signed, with address and device; a new device is told from a known one")
     func delivery() async throws {
-        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let application = try await Application.open(folder.configuration, clock.environment())
         let receiver = StatusReceiver(204)
         let webhook = try webhook(application, receiver)
         let logIn = try await makeUser(application)
@@ -118,7 +118,7 @@ struct WebhookTests {
 
     @Test("a token that has left its device is told by default, with the device, the address and the time")
     func misuse() async throws {
-        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let application = try await Application.open(folder.configuration, clock.environment())
         let receiver = StatusReceiver(204)
         let webhook = try webhook(application, receiver, of: .usual)
         _ = try await makeUser(application)
@@ -151,7 +151,7 @@ struct WebhookTests {
 
     @Test("a change of an address is told to the old one as well, and says of each whether it was verified")
     func addresses() async throws {
-        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let application = try await Application.open(folder.configuration, clock.environment())
         let receiver = StatusReceiver(204)
         let webhook = try webhook(application, receiver, of: .usual)
         _ = try await makeUser(application)
@@ -187,7 +187,7 @@ struct WebhookTests {
 
     @Test("a mail about a login reaches the address that the user had then, and not one of later")
     func addressAtTheEvent() async throws {
-        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let application = try await Application.open(folder.configuration, clock.environment())
         let receiver = StatusReceiver(204)
         let webhook = try webhook(application, receiver, of: .usual)
         let logIn = try await makeUser(application)
@@ -215,7 +215,7 @@ struct WebhookTests {
 
     @Test("events come with the place of their address, if the file of places knows it")
     func place() async throws {
-        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let application = try await Application.open(folder.configuration, clock.environment())
         let receiver = StatusReceiver(204)
         try await PlaceFiles.write(folder.file("places.mmdb"))
         let locations = try GeoDatabaseFile(
@@ -242,7 +242,7 @@ struct WebhookTests {
 
     @Test("an event that is not taken comes again, ever more slowly, before any other, and after a restart too")
     func retries() async throws {
-        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let application = try await Application.open(folder.configuration, clock.environment())
         let receiver = StatusReceiver(204)
         let registry = MetricsRegistry()
         let first = try webhook(application, receiver, in: registry)
@@ -280,7 +280,7 @@ struct WebhookTests {
 
     @Test("a receiver that does not answer delays no other, and each has its own cursor, lease and numbers")
     func several() async throws {
-        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let application = try await Application.open(folder.configuration, clock.environment())
         let (broken, sound) = (StatusReceiver(204), StatusReceiver(204))
         broken.status.withLock { $0 = 500 }
         let (mails, audit) = (
@@ -305,17 +305,17 @@ struct WebhookTests {
 
     @Test("the cursor of a webhook is forgotten a week after the last node that knew it has let go of it")
     func forgotten() async throws {
-        let application = try await Application.open(folder.configuration, clock.surroundings())
+        let application = try await Application.open(folder.configuration, clock.environment())
         let store = application.context.store
         let receiver = StatusReceiver(204)
         let known = try webhook(application, receiver)
         for name in ["mails", "old", "busy"] {
             try await store.updateDelivery(name) { [now = clock.wall.now] in $0 = DeliveryProgress(since: now) }
         }
-        let upkeep = Maintenance(context: application.context, logger: .silent, webhooks: [known])
+        let maintenance = Maintenance(context: application.context, logger: .silent, webhooks: [known])
         await drain(known)
         clock.advance(Maintenance.webhookMemory)
-        await upkeep.forgetWebhooks()
+        await maintenance.forgetWebhooks()
         #expect(try await store.deliveries().count == 3)
         // The lease is renewed although nothing waits: a node without this webhook would forget its progress otherwise.
         await drain(known)
@@ -324,7 +324,7 @@ struct WebhookTests {
             _ = $0?.take(by: "another node", at: now, for: Delivery.lease)
         }
         clock.advance(.seconds(1))
-        await upkeep.forgetWebhooks()
+        await maintenance.forgetWebhooks()
         #expect(try await store.deliveries().keys.sorted() == ["busy", "mails"])
         receiver.server.stop()
         await application.close()

@@ -116,10 +116,10 @@ import Testing
         try await EndpointsFixture.with { server in
             let account = AccountPages(server)
             _ = try await account.open()
-            let before = server.surroundings.writes.load(ordering: .relaxed)
+            let before = server.environment.writes.load(ordering: .relaxed)
             server.moveClock(to: 299)
             for path in Self.pages { #expect(await account.browser.get(path).status == 200) }
-            #expect(server.surroundings.writes.load(ordering: .relaxed) == before)
+            #expect(server.environment.writes.load(ordering: .relaxed) == before)
         }
     }
 

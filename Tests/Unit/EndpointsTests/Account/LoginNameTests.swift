@@ -40,7 +40,7 @@ struct LoginNameTests {
         let body = try #require(JSONValue.object(members).compactText)
         let answer = await server.admin(.post, "/admin/v1/users", body)
         #expect(answer.status == 201, "\(answer.text)")
-        server.surroundings.secrets.withLock { _ = $0.insert(password) }
+        server.environment.secrets.withLock { _ = $0.insert(password) }
     }
 
     /// Logs in, and returns the user's id; nil: the name or the password is wrong.
@@ -71,7 +71,7 @@ struct LoginNameTests {
             for (client, name, isAnna) in rows {
                 let id = try await Self.logIn(server, way, client, name)
                 #expect(id == (isAnna ? anna : nil), "\(client) \(name)")
-                if !isAnna { server.surroundings.now.add(700, ordering: .relaxed) }
+                if !isAnna { server.environment.now.add(700, ordering: .relaxed) }
             }
         }
     }
@@ -111,9 +111,9 @@ struct LoginNameTests {
                 store.forget()
                 _ = try await store.user(name, loggingInBy: .both)
                 #expect(store.calls == [.read], "\(name)")
-                let hashes = server.surroundings.hashes.withLock { $0.count }
+                let hashes = server.environment.hashes.withLock { $0.count }
                 _ = try await Self.logIn(server, .call, "by-both", name, password: "wrong horse")
-                #expect(server.surroundings.hashes.withLock { $0.count } == hashes + 1, "\(name)")
+                #expect(server.environment.hashes.withLock { $0.count } == hashes + 1, "\(name)")
             }
         }
     }

@@ -12,7 +12,7 @@ import Testing
     private func token(_ server: EndpointsFixture) async throws -> String {
         let answer = await server.admin(.post, "/admin/v1/users/username:anna/password-reset", "{}")
         let token = try #require(answer.string("reset_token"), "\(answer.text)")
-        server.surroundings.secrets.withLock { _ = $0.insert(token) }
+        server.environment.secrets.withLock { _ = $0.insert(token) }
         return token
     }
 

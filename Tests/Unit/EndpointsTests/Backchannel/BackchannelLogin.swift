@@ -57,7 +57,7 @@ struct BackchannelLogin: Sendable {
         #expect(opened.status == 200, "\(opened.text)")
         id = try #require(opened.string("login_id"))
         secret = try #require(opened.string("auth_req_id"))
-        server.surroundings.secrets.withLock { [secret] in _ = $0.insert(secret) }
+        server.environment.secrets.withLock { [secret] in _ = $0.insert(secret) }
     }
 
     /// What the client sees.

@@ -43,7 +43,7 @@ struct ProvingDevice: Sendable {
     ) -> String {
         var draft = ProofDraft(
             header: ["typ": #""dpop+jwt""#, "alg": #""\#(key.algorithm.rawValue)""#, "jwk": jwk],
-            claims: ["iat": "\(server.surroundings.now.load(ordering: .relaxed))"])
+            claims: ["iat": "\(server.environment.now.load(ordering: .relaxed))"])
         draft.set("jti", Base64URL.encode(randomBytes(count: 12)))
         draft.set("htm", method.rawValue)
         draft.set("htu", target.hasPrefix("/") ? EndpointsFixture.issuer + target : target)
@@ -56,7 +56,7 @@ struct ProvingDevice: Sendable {
     /// An assertion for the session of `tokens`, made now, with its own id (RFC 7523).
     func assertion(_ server: EndpointsFixture, _ tokens: Tokens, edit: (inout ProofDraft) -> Void = { _ in }) -> String
     {
-        let now = server.surroundings.now.load(ordering: .relaxed)
+        let now = server.environment.now.load(ordering: .relaxed)
         var draft = ProofDraft(
             header: ["alg": #""\#(key.algorithm.rawValue)""#], claims: ["iat": "\(now)", "exp": "\(now + 60)"])
         draft.set("iss", tokens.sessionID)

@@ -25,7 +25,7 @@ import Testing
     @Test func aHealthyServerHasOneQuietLine() async throws {
         try await ConsoleBrowser.with(.read) { browser, server in
             try await expectQuiet(browser)
-            server.surroundings.machine.withLock { machine in
+            server.environment.machine.withLock { machine in
                 machine.certificates = { [.init(listener: "public", notAfter: EndpointsFixture.start + 15 * 86_400)] }
                 machine.geoDatabaseBuiltAt = { EndpointsFixture.start - 60 * 86_400 }
                 machine.freeMebibytes = { 1024 }
@@ -36,7 +36,7 @@ import Testing
 
     @Test func theMachineIsLookedAt() async throws {
         try await ConsoleBrowser.with(.read) { browser, server in
-            server.surroundings.machine.withLock { machine in
+            server.environment.machine.withLock { machine in
                 machine.certificates = {
                     [
                         .init(listener: "public", notAfter: EndpointsFixture.start + 13 * 86_400),
@@ -62,11 +62,11 @@ import Testing
         try await ConsoleBrowser.with(.read) { browser, server in
             try await expectQuiet(browser)
             server.endpoints.metrics.history.note(commit: false)
-            let before = server.surroundings.transactions.load(ordering: .relaxed)
+            let before = server.environment.transactions.load(ordering: .relaxed)
             let words = try await attention(browser)
             #expect(words.contains("It takes no changes: logins and refreshes fail"), "\(words)")
             #expect(await browser.get("/console/now?live=1").status == 200)
-            #expect(server.surroundings.transactions.load(ordering: .relaxed) == before)
+            #expect(server.environment.transactions.load(ordering: .relaxed) == before)
             _ = try await server.logIn()
             try await expectQuiet(browser)
         }

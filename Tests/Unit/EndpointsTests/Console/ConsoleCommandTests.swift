@@ -111,7 +111,7 @@ import Testing
                 _ = progress?.take(by: "n", at: now, for: .seconds(30))
                 _ = progress?.fail(by: "n", at: now, for: .seconds(64), .seconds(30))
             }
-            server.surroundings.machine.withLock { machine in
+            server.environment.machine.withLock { machine in
                 machine.testWebhook = { _ in WebhookTest(id: "t", isTaken: true, milliseconds: 1, status: 200) }
             }
             return "/console/deliveries"

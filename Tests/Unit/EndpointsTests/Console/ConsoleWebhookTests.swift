@@ -15,7 +15,7 @@ import Testing
         try await ConsoleBrowser.with(scope) { browser, server in
             let now = server.context.clock.now
             _ = try await server.store.updateDelivery("mails") { progress in progress = DeliveryProgress(since: now) }
-            server.surroundings.machine.withLock { machine in
+            server.environment.machine.withLock { machine in
                 machine.testWebhook = { name in name == "mails" ? test : nil }
             }
             try await body(browser, server)

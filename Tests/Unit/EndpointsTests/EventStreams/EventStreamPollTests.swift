@@ -84,9 +84,9 @@ struct EventStreamPollTests {
             let store = ObservedStore(server.store)
             // Each second has an event for another receiver.
             let service = pauses.service(of: receiver, over: store) { _ in try? await server.store.append([other]) }
-            let before = server.surroundings.transactions.load(ordering: .relaxed)
+            let before = server.environment.transactions.load(ordering: .relaxed)
             #expect(try await wait(service).isEmpty && pauses.all.count == 30)
-            let written = server.surroundings.transactions.load(ordering: .relaxed) - before - pauses.all.count
+            let written = server.environment.transactions.load(ordering: .relaxed) - before - pauses.all.count
             #expect(written <= 2, "\(written)")
             // Twenty pages at the begin, and two reads at each look: the client, and what is new.
             let reads = store.calls.count { $0 == .read }

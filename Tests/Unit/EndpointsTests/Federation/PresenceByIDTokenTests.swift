@@ -12,13 +12,13 @@ import Testing
 
     /// The members for a new token with those claims.
     private func proof(_ world: ProviderFixture, _ claims: String, nonce: String? = nil) throws -> String {
-        let now = world.server.surroundings.now.load(ordering: .relaxed)
+        let now = world.server.environment.now.load(ordering: .relaxed)
         return #""provider":"acme","id_token":"\#(try world.provider.token(claims, at: now))""#
             + (nonce.map { #","nonce":"\#($0)""# } ?? "")
     }
 
     private func authenticated(_ world: ProviderFixture, _ id: String, ago: Int64 = 0) throws -> String {
-        let now = world.server.surroundings.now.load(ordering: .relaxed)
+        let now = world.server.environment.now.load(ordering: .relaxed)
         return try proof(world, #"{"jti":"\#(id)","auth_time":\#(now - ago)}"#)
     }
 
@@ -144,7 +144,7 @@ import Testing
             let tokens = try Tokens(
                 await world.logIn(more: #","authentication_mode":"PASSWORD","device_key":\#(key.jwk)"#))
             func token(_ id: String, ago: Int64 = 0) throws -> String {
-                let now = server.surroundings.now.load(ordering: .relaxed)
+                let now = server.environment.now.load(ordering: .relaxed)
                 return try world.provider.token(#"{"jti":"\#(id)","auth_time":\#(now - ago)}"#, at: now)
             }
             func resume(_ more: String) async -> Answer {

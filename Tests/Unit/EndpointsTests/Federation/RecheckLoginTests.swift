@@ -14,7 +14,7 @@ import Testing
 
     private func with(isRequired: Bool = false, _ body: (ProviderFixture) async throws -> Void) async throws {
         try await ProviderFixture.with({ Self.asked(&$0, isRequired: isRequired) }) { world in
-            world.server.surroundings.secrets.withLock { _ = $0.insert("theirs-1") }
+            world.server.environment.secrets.withLock { _ = $0.insert("theirs-1") }
             try await body(world)
         }
     }

@@ -159,7 +159,7 @@ import Testing
         try await EndpointsFixture.withPasskeys { server in
             let account = AccountPages(server)
             _ = try await account.open()
-            let before = server.surroundings.writes.load(ordering: .relaxed)
+            let before = server.environment.writes.load(ordering: .relaxed)
             let form = Dictionary(uniqueKeysWithValues: Self.fields.map { ($0, "1") })
             for fields: Fields in [
                 ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"], ["Origin": "https://evil.example"],
@@ -172,7 +172,7 @@ import Testing
             guess["which"] = "all"
             let answer = await account.browser.post(pattern, guess)
             #expect(answer.status < 500)
-            #expect(server.surroundings.writes.load(ordering: .relaxed) == before)
+            #expect(server.environment.writes.load(ordering: .relaxed) == before)
             #expect(await account.browser.get("/account").status == 200, "the session goes on")
         }
     }

@@ -108,7 +108,7 @@ import WebAuthnFixture
     func words() async throws {
         try await WaysIn.with { ways in
             try await ways.allow([.passkey])
-            let hashes = ways.server.surroundings.hashes.withLock { $0.count }
+            let hashes = ways.server.environment.hashes.withLock { $0.count }
             for way in [WayIn.passwordInJSON, .passwordGrant] {
                 let answer = try await ways.go(way, device: "phone-8") { _ in }
                 let text = answer.string("detail") ?? answer.string("error_description")
@@ -116,7 +116,7 @@ import WebAuthnFixture
                 #expect(answer.status == (way == .passwordInJSON ? 403 : 400))
                 #expect(answer.string("error") == (way == .passwordInJSON ? nil : "unauthorized_client"))
             }
-            #expect(ways.server.surroundings.hashes.withLock { $0.count } == hashes)
+            #expect(ways.server.environment.hashes.withLock { $0.count } == hashes)
         }
     }
 

@@ -66,7 +66,7 @@ import Testing
             }
             let (known, unknown) = (try await text("anna"), try await text("nobody"))
             #expect(known == unknown)
-            #expect(login.server.surroundings.hashes.withLock { $0.count } >= 3)
+            #expect(login.server.environment.hashes.withLock { $0.count } >= 3)
         }
     }
 

@@ -143,7 +143,7 @@ struct PageLoginFixture {
     }
 
     /// How many changes the database has committed.
-    var writes: Int { server.surroundings.writes.load(ordering: .relaxed) }
+    var writes: Int { server.environment.writes.load(ordering: .relaxed) }
 }
 
 /// A page with the form of the login.

@@ -82,11 +82,11 @@ import WebAuthnFixture
             #expect(page.answer.text.contains("no-passkeys"))
             #expect(!page.answer.text.contains("name=\"password\""))
             // Neither can a form that the page does not have be sent.
-            let hashes = scene.server.surroundings.hashes.withLock { $0.count }
+            let hashes = scene.server.environment.hashes.withLock { $0.count }
             let sent = await scene.login.submit(
                 scene.browser, page, more: ["csrf": try scene.token(of: "/login/password", page)])
             #expect(sent.status == 200 && sent.field("Location") == nil)
-            #expect(scene.server.surroundings.hashes.withLock { $0.count } == hashes)
+            #expect(scene.server.environment.hashes.withLock { $0.count } == hashes)
         }
         try await Self.with(#"["password"]"#) { scene in
             let page = try await scene.login.page(scene.browser)

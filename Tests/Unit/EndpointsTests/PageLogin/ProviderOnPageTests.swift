@@ -39,7 +39,7 @@ import Testing
             provider.change { $0.tokens = [.json(text)] }
         }
 
-        private var now: Int64 { server.surroundings.now.load(ordering: .relaxed) }
+        private var now: Int64 { server.environment.now.load(ordering: .relaxed) }
 
         /// Comes back from the provider.
         func comeBack(

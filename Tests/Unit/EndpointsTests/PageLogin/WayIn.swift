@@ -182,7 +182,7 @@ struct WaysIn {
         for moment in Moment.allCases { try await change(moment) }
     }
 
-    private var now: Int64 { server.surroundings.now.load(ordering: .relaxed) }
+    private var now: Int64 { server.environment.now.load(ordering: .relaxed) }
 
     private func newToken() throws -> String {
         try provider.token(#"{"jti":"\#(ProvingDevice().thumbprint)"}"#, at: now)

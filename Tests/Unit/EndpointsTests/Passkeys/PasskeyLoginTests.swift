@@ -12,13 +12,13 @@ import WebAuthnFixture
 @Suite struct PasskeyLoginTests {
     @Test("options of a login name no user and store nothing") func options() async throws {
         try await EndpointsFixture.withPasskeys { server in
-            let writes = server.surroundings.writes.load(ordering: .relaxed)
+            let writes = server.environment.writes.load(ordering: .relaxed)
             let answer = await server.call(.post, "/v1/passkeys/options")
             #expect(answer.status == 200)
             #expect(answer.string("publicKey", "rpId") == "example.org")
             #expect(answer.value(["publicKey", "allowCredentials"]) == .array([]))
             #expect(answer.string("publicKey", "userVerification") == "required")
-            #expect(server.surroundings.writes.load(ordering: .relaxed) == writes)
+            #expect(server.environment.writes.load(ordering: .relaxed) == writes)
             #expect(await server.call(.post, "/v1/passkeys/options", #"{"username":"anna"}"#).status == 400)
         }
     }

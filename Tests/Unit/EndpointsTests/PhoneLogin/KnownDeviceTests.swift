@@ -170,7 +170,7 @@ struct KnownDeviceTests {
             case .passwordByAdmin: answer = await server.admin(.put, user + "/password", "{\(new)}")
             case .passwordReset:
                 let token = try #require(await server.admin(.post, user + "/password-reset").string("reset_token"))
-                server.surroundings.secrets.withLock { _ = $0.insert(token) }
+                server.environment.secrets.withLock { _ = $0.insert(token) }
                 answer = await server.call(.post, "/v1/password-reset", #"{"reset_token":"\#(token)",\#(new)}"#)
             case .endOfDevices: answer = await server.call(.delete, "/v1/me/devices", bearer: phone.access)
             case .revocation: answer = await server.admin(.post, user + "/revoke")
@@ -187,7 +187,7 @@ struct KnownDeviceTests {
         arguments: Distrust.allCases)
     func endedBefore(_ distrust: Distrust) async throws {
         try await DeviceLogin.with { server, phone in
-            server.surroundings.secrets.withLock { _ = $0.insert(distrust.password) }
+            server.environment.secrets.withLock { _ = $0.insert(distrust.password) }
             let tv = ProvingDevice()
             await logOut(server, try await letIn(open(server, tv), phone, by: tv, isAsked: true), by: tv)
             server.moveClock(to: 60)
@@ -244,7 +244,7 @@ struct KnownDeviceTests {
                     await server.call(.post, "/v1/logout", #"{"refresh_token":"\#(tokens.refresh)"}"#).status == 204)
             }
             let change = Distrust.passwordChange
-            server.surroundings.secrets.withLock { _ = $0.insert(change.password) }
+            server.environment.secrets.withLock { _ = $0.insert(change.password) }
             server.moveClock(to: 60)
             try await change.happen(server, phone)
             server.moveClock(to: 120)

@@ -24,9 +24,9 @@ import Testing
 
     /// The transactions during `body` that could write.
     private static func transactions(of server: EndpointsFixture, _ body: () async throws -> Void) async throws -> Int {
-        let before = server.surroundings.transactions.load(ordering: .relaxed)
+        let before = server.environment.transactions.load(ordering: .relaxed)
         try await body()
-        return server.surroundings.transactions.load(ordering: .relaxed) - before
+        return server.environment.transactions.load(ordering: .relaxed) - before
     }
 
     private static func session(_ tokens: Tokens, _ services: Services) async throws -> AuthenticatedSession {

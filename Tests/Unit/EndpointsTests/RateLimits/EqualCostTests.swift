@@ -72,9 +72,9 @@ import Testing
     private static func cost(
         _ way: Way, _ name: Name, _ password: String, _ server: EndpointsFixture
     ) async -> (answer: Answer, hashes: [Scrypt]) {
-        server.surroundings.hashes.withLock { $0 = [] }
+        server.environment.hashes.withLock { $0 = [] }
         let answer = await way.send(name.rawValue, password, to: server)
-        return (answer, server.surroundings.hashes.withLock { $0 })
+        return (answer, server.environment.hashes.withLock { $0 })
     }
 
     @Test(arguments: Way.allCases) func everyNameCostsTheSame(_ way: Way) async throws {

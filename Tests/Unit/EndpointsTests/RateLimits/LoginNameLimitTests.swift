@@ -108,10 +108,10 @@ enum PasswordWay: String, CaseIterable, Sendable {
     func otherName() async throws {
         try await Self.with { server in
             for _ in 0..<10 { _ = try await Self.send(server, "anna", "wrong") }
-            let hashes = server.surroundings.hashes.withLock { $0.count }
+            let hashes = server.environment.hashes.withLock { $0.count }
             let early = try await Self.send(server, Self.address)
             #expect(early.string("code") == "invalid_credentials")
-            #expect(server.surroundings.hashes.withLock { $0.count } == hashes + 1)
+            #expect(server.environment.hashes.withLock { $0.count } == hashes + 1)
             // It was no wrong password, so that the delay does not grow.
             server.moveClock(to: 1)
             #expect(try await Self.send(server, Self.address).status == 200)

@@ -43,9 +43,9 @@ import Testing
             let limited = Self.limited(server, 1)
             let tokens = try await server.logIn()
             #expect(await limited.form("/oauth/token", Self.form(tokens.refresh)).status == 200)
-            let before = server.surroundings.transactions.load(ordering: .relaxed)
+            let before = server.environment.transactions.load(ordering: .relaxed)
             for _ in 0..<5 { #expect(await limited.form("/oauth/token", Self.form(tokens.refresh)).status == 429) }
-            #expect(server.surroundings.transactions.load(ordering: .relaxed) == before)
+            #expect(server.environment.transactions.load(ordering: .relaxed) == before)
         }
     }
 

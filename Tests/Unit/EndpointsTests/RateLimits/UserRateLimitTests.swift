@@ -135,12 +135,12 @@ import Testing
             let limited = RateLimitFixture(server, Self.limits { $0.failedResetsPerUser = 2 })
             let token = try await resetToken(limited)
             server.moveClock(to: 3600)
-            server.surroundings.hashes.withLock { $0 = [] }
+            server.environment.hashes.withLock { $0 = [] }
             for _ in 1...2 {
                 #expect(await limited.reset(token, to: "another horse").string("member") == "reset_token")
             }
             #expect(await limited.reset(token, to: "another horse").status == 429)
-            #expect(server.surroundings.hashes.withLock { $0.isEmpty })
+            #expect(server.environment.hashes.withLock { $0.isEmpty })
         }
     }
 
@@ -150,12 +150,12 @@ import Testing
             let limited = RateLimitFixture(server, Self.limits { $0.failedResetsPerUser = 1 })
             let token = try await resetToken(limited)
             let forged = token.dropLast(4) + (token.hasSuffix("AAAA") ? "BBBB" : "AAAA")
-            server.surroundings.hashes.withLock { $0 = [] }
+            server.environment.hashes.withLock { $0 = [] }
             for index in 1...5 {
                 let wrong = await limited.reset(String(forged), to: "another horse", from: "192.0.2.\(index)")
                 #expect(wrong.string("member") == "reset_token")
             }
-            #expect(server.surroundings.hashes.withLock { $0.isEmpty })
+            #expect(server.environment.hashes.withLock { $0.isEmpty })
             #expect(await limited.reset(token, to: "another horse").status == 204)
         }
     }
@@ -252,13 +252,13 @@ import Testing
                 let answer = await limited.logIn(device: "d-\(device)")
                 token = try #require(answer.string("refresh_token"))
             }
-            server.surroundings.hashes.withLock { $0 = [] }
+            server.environment.hashes.withLock { $0 = [] }
             let refused = await limited.logIn(as: "ANNA", device: "d-4")
             #expect(refused.status == 429)
             #expect(refused.string("code") == "too_many_requests")
             #expect(refused.field("Retry-After") == "28801")
             #expect(limited.refusals(.loginsPerUser))
-            #expect(server.surroundings.hashes.withLock { $0.isEmpty })
+            #expect(server.environment.hashes.withLock { $0.isEmpty })
             // It logs no user out and keeps no other one waiting, and a backend goes on.
             #expect(await limited.refresh(token).status == 200)
             #expect(await limited.logIn(as: "bert").status == 200)

@@ -16,7 +16,7 @@ import Testing
                 let ready = await server.send(Request(.get, "/readyz"), on: listener)
                 #expect(ready.text == #"{"status":"ready","store":"ok"}"#)
             }
-            server.surroundings.isStopping.store(true, ordering: .relaxed)
+            server.environment.isStopping.store(true, ordering: .relaxed)
             let stopping = await server.send(Request(.get, "/readyz"))
             #expect(stopping.status == 503)
             #expect(stopping.string("store") == "stopping")

@@ -149,6 +149,6 @@ extension ProviderFixture {
     /// An ID token that was not used before.
     fileprivate func newToken() throws -> String {
         try provider.token(
-            #"{"jti":"\#(ProvingDevice().thumbprint)"}"#, at: server.surroundings.now.load(ordering: .relaxed))
+            #"{"jti":"\#(ProvingDevice().thumbprint)"}"#, at: server.environment.now.load(ordering: .relaxed))
     }
 }

@@ -34,7 +34,7 @@ struct FAPIClient {
     }
 
     private func assertion() -> [String: String?] {
-        let now = login.server.surroundings.now.load(ordering: .relaxed)
+        let now = login.server.environment.now.load(ordering: .relaxed)
         var draft = ProofDraft(header: ["alg": #""ES256""#], claims: ["iat": "\(now)", "exp": "\(now + 60)"])
         for (name, value) in [("iss", id), ("sub", id), ("aud", EndpointsFixture.issuer)] { draft.set(name, value) }
         draft.set("jti", Base64URL.encode(randomBytes(count: 12)))

@@ -201,15 +201,15 @@ import Testing
             func cost(
                 _ more: String
             ) async -> (answer: Answer, calls: [ObservedStore.Call], transactions: Int, writes: Int) {
-                let surroundings = server.surroundings
+                let environment = server.environment
                 let before = (
-                    surroundings.transactions.load(ordering: .relaxed), surroundings.writes.load(ordering: .relaxed)
+                    environment.transactions.load(ordering: .relaxed), environment.writes.load(ordering: .relaxed)
                 )
                 store.forget()
                 let answer = await counting.refresh(tokens.refresh, more: more)
                 return (
-                    answer, store.calls, surroundings.transactions.load(ordering: .relaxed) - before.0,
-                    surroundings.writes.load(ordering: .relaxed) - before.1
+                    answer, store.calls, environment.transactions.load(ordering: .relaxed) - before.0,
+                    environment.writes.load(ordering: .relaxed) - before.1
                 )
             }
             // The first one is confirmed by the store, once.
