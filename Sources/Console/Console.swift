@@ -8,5 +8,5 @@
 // asks nothing else.
 //
 // Reading order: ConsoleSetting, Views/ConsoleView (a page, and the words that many share), Views/ConsoleView+User with
-// UserOverview, then Forms/FormValues (an act with its commands), Forms/UserAct and Views/ConsoleView+UserActs. After that any view
-// by itself.
+// UserOverview, then Forms/FormAct (an act with its form and its commands), Views/ConsoleView+UserActs (draws the forms of a user)
+// and Forms/UserForms (reads what comes back). After that any view by itself.

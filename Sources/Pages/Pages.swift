@@ -1,4 +1,5 @@
-// Pages: the HTML of the login page, of its neighbors and of the account pages.
+// Pages: the HTML of the login page, of its neighbors and of the account pages, and the blocks of the console (`ConsolePage`,
+// `ConsoleBlock`, `ActForm`), which the target `Console` fills.
 //
 // Owns: the markup, the sentences in each language, the style sheet and the modules of script, the header fields of a
 // page, and the names of the paths and form fields that the pages send. Each page is a value: its stored properties are

@@ -3,7 +3,7 @@ public import JSON
 public import Pages
 internal import Sessions
 
-// The forms of the page of a user.
+// The acts that the sent forms of the page of a user mean. Views/ConsoleView+UserActs draws the forms.
 
 extension DisableUser: FormAct {
     /// See `FormAct`.

@@ -5,7 +5,7 @@ internal import JSON
 public import Pages
 internal import Sessions
 
-// What can be done with a user.
+// The forms of acts on a user, with their fields. Forms/UserForms reads what comes back.
 extension ConsoleView {
     private func form<Act: FormAct>(
         _ act: Act.Type, on user: User, _ path: PagePath, label: String, question: ConsoleText,

@@ -52,6 +52,7 @@ extension Endpoints {
             if act.call.body?.isEmpty == true {
                 return Self.redirect(to: stay.path(path, saying: ConsoleFlash(.unchanged)))
             }
+            // The form is drawn again with its commands by `ConsoleView.form`, from `stay.sent`.
             if ConsoleView.showsCommands(form.values) { return try await show(stay, nil).response() }
             switch try await attempt(act.call, for: stay) {
             case .failure(let refusal): return try await refused(refusal)

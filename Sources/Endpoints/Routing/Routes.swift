@@ -1,4 +1,4 @@
-/// The table of all routes. Each row stands in the file of its handler.
+/// The table of all routes. Each row stands in the file of its handler, those of the console in `Console/ConsoleRoutes.swift`.
 extension Route {
     static let all: [Route] =
         oauthCalls + loginPages + accountPageCalls + appCalls + phoneLoginCalls + eventStreamCalls + healthCalls
@@ -36,7 +36,8 @@ extension Route {
         .resetPassword, .verify, .verifyPath,
     ]
 
-    /// Logins with a phone: the calls of the phone, and of the device that it lets in.
+    /// Logins with a phone: the calls of the phone, and of the device that looks at its login. A device opens and collects its
+    /// login under `oauth`, a browser under `login`.
     private static let phoneLoginCalls: [Route] = [
         .claimLogin, .listMyLogins, .showMyLogin, .startLogin, .confirmLogin, .proveLoginFactor, .stopLogin,
         .adoptLogin, .logInInApp, .pingLogins, .showDeviceLogin, .claimInvitation, .showEnrolment, .startEnrolment,

@@ -1,4 +1,4 @@
-/// Something that an admin can do. It opens with a question that names its object.
+/// The markup of a form of an act, which opens with a question that names its object. `FormAct` of `Console` reads it.
 public struct ActForm: Sendable {
     /// Where the form goes.
     public var path: PagePath

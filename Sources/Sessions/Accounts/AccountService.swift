@@ -1,6 +1,7 @@
 internal import Cryptography
 
-/// Changes of a user's own account: profile, devices, the switch for logins, and the password.
+/// Changes of a user's own account: profile, devices, the switch for logins, and the password. `update` makes the changes of
+/// admins too.
 public final class AccountService: UseCase {
     let context: ServiceContext
     let passwords: PasswordVerifier

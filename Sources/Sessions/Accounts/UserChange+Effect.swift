@@ -35,3 +35,19 @@ extension UserChange {
         return Effect(written: deletes || user == stored ? nil : user, endings: endings, deletes: deletes)
     }
 }
+
+extension UserChange {
+    /// Disables or enables logins by `edit` and records the event. The event carries a revocation if existing access tokens
+    /// become invalid, or valid again.
+    mutating func switchLogins(
+        _ kind: AuditEvent.Kind, at now: Instant, by origin: Origin, reason: String? = nil, _ edit: (inout User) -> Void
+    ) {
+        let wasBlocked = user.rejectsAccessTokens
+        edit(&user)
+        var event = AuditEvent(kind, at: now, by: origin, userID: user.id, reason: reason)
+        if user.rejectsAccessTokens != wasBlocked {
+            event.revokes = user.rejectsAccessTokens ? .userBlocked : .userUnblocked
+        }
+        events.append(event)
+    }
+}

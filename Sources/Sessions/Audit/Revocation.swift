@@ -155,20 +155,6 @@ extension UserChange {
             return event
         }
     }
-
-    /// Disables or enables logins by `edit` and records the event. The event carries a revocation if existing access tokens
-    /// become invalid, or valid again.
-    mutating func switchLogins(
-        _ kind: AuditEvent.Kind, at now: Instant, by origin: Origin, reason: String? = nil, _ edit: (inout User) -> Void
-    ) {
-        let wasBlocked = user.rejectsAccessTokens
-        edit(&user)
-        var event = AuditEvent(kind, at: now, by: origin, userID: user.id, reason: reason)
-        if user.rejectsAccessTokens != wasBlocked {
-            event.revokes = user.rejectsAccessTokens ? .userBlocked : .userUnblocked
-        }
-        events.append(event)
-    }
 }
 
 /// The expiry of access tokens that were issued by some instant. The lifetime of a token is fixed when it is issued, and a

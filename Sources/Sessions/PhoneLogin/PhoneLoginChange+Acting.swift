@@ -1,13 +1,13 @@
 extension PhoneLoginChange {
     /// Lets `PhoneLoginPolicy` decide `attempt` with the rows of the transaction, and takes over what follows for the login, for
-    /// sessions and for the audit trail.
+    /// sessions and for the audit trail. `policy` says how the sessions of the phones stand (`Phone.swift`).
     mutating func act(
         _ attempt: PhoneLoginAttempt, by policy: RefreshPolicy, _ rules: PhoneLoginRules, from origin: Origin,
         at now: Instant
     ) -> PhoneLoginOutcome {
         // The act before this one, in the same transaction, may have been the claim.
-        let isOfAsking = login.claim != nil && login.claim?.sessionID == phone?.session.id
-        let claimant = isOfAsking ? phone : claimant
+        let askingPhoneHasClaimed = login.claim != nil && login.claim?.sessionID == phone?.session.id
+        let claimant = askingPhoneHasClaimed ? phone : claimant
         var attempt = attempt
         attempt.phone = attempt.phone ?? phone.map { policy.phone(of: $0, at: now) }
         attempt.claimant = claimant.map { policy.phone(of: $0, at: now) }

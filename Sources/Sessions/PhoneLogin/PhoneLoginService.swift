@@ -4,7 +4,8 @@ internal import Locks
 /// Logs devices in with the help of a phone: opens logins, shows them to the device that waits, lets phones act on them, and
 /// gives the device its session. `PhoneLoginPolicy` decides, in a transaction of the store.
 ///
-/// The file has the calls of the device and of its page; `PhoneLoginService+Phone.swift` those of the phone.
+/// This file opens a login and lets its device look, wait and cancel. The others have the calls of the phone (`+Phone`), the
+/// device's session (`+Collecting`), the browser's code and typed codes (`+Page`), logins in the app (`+App`) and links (`+Return`).
 public final class PhoneLoginService: UseCase {
     let context: ServiceContext
     let signer: TokenSigner

@@ -1,5 +1,5 @@
 /// The rows of one moment, read by a procedure. Each method makes one request (see `Answer`); none of them holds a rule of the
-/// domain.
+/// domain. They stand in the files of the features (`Accounts/UserRows.swift`); `SQLiteRows` and `PostgresRows` answer them.
 ///
 /// `after` is the key of the last row that was read; nil starts with the first row. A list that is shorter than `limit` is the
 /// last one.
