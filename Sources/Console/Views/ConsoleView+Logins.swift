@@ -204,7 +204,8 @@ extension ConsoleView {
     /// Why it ended, in a few words; empty before the end, and for a login of one act that succeeded.
     private func cause(_ login: PhoneLogin) -> ConsoleText { "\(login.cause.map(Self.word) ?? "")" }
 
-    static func word(for phase: PhoneLogin.Phase) -> String {
+    /// The word for the state of a login.
+    public static func word(for phase: PhoneLogin.Phase) -> String {
         switch phase {
         case .requested: "waits for a phone"
         case .claimed: "claimed by a phone"

@@ -98,7 +98,7 @@ struct TidyTests {
             let bytes = try #require(FileManager.default.contents(atPath: Repository.root.appending(path: path).path))
             return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         }
-        // What the manifest names by its path, and what C embeds: `path: "migrations"`, `#embed "../../../config/openapi.json"`.
+        // What the manifest names by its path, and what C embeds: `path: "migrations"`, `#embed "../../../config/openapi/schemas.json"`.
         let named = try lines("Package.swift").compactMap { try #/path: "([^\/"]+)/#.firstMatch(in: $0)?.1 }
         let embedded = try Self.files(["Sources"], ".c").flatMap(\.lines)
             .compactMap { try #/#embed "(?:\.\.\/)+([^\/"]+)/#.firstMatch(in: $0)?.1 }

@@ -37,6 +37,12 @@ import Testing
         }
     }
 
+    /// Texts that the example of a call leaves out, though the call can change them.
+    private static let more: [String: [String: JSONValue]] = [
+        "PATCH /v1/me": ["email": .string("a@b")], "PATCH /admin/v1/users/{user}": ["email": .string("a@b")],
+        "PATCH /admin/v1/clients/{client_id}": ["client_name": .string("x")],
+    ]
+
     /// Calls that look at no text of their body here: they refuse first, for the token of an enrolment, for a test clock or a
     /// database file that is not there; a new stream gets its id from the server.
     private static let unread: Set = [
@@ -76,11 +82,9 @@ import Testing
                 }
                 let deep = await send("{\(first)\"zebra\":" + String(repeating: "[", count: 5000) + "}", json)
                 #expect(deep.status == 400)
-                if !members.isEmpty {
-                    let twice = await send("{\(members),\(members)}", json)
-                    #expect(twice.status == 400)
-                    #expect(twice.string("detail") == "A member of the JSON object appears twice.", "\(name)")
-                }
+                let twice = await send("{\(first)\"zebra\":1,\"zebra\":1}", json)
+                #expect(twice.status == 400)
+                #expect(twice.string("detail") == "A member of the JSON object appears twice.", "\(name)")
             }
         }
     }
@@ -148,7 +152,7 @@ import Testing
             let credentials = try await server.routeCredentials()
             var count = 0
             for call in try Self.calls() where !Self.unread.contains(call.route.name) {
-                for (name, value) in call.members {
+                for (name, value) in call.members.merging(Self.more[call.route.name] ?? [:], uniquingKeysWith: { $1 }) {
                     guard case .string(let text) = value else { continue }
                     var members = call.members
                     members[name] = .string("\0" + text)
