@@ -99,19 +99,6 @@ struct NameTests {
         #expect(try (1...10).contains(Self.requirements(of: "Store")))
     }
 
-    @Test(
-        "the protocols of the rows of one feature, which reader and transaction join, have at most sixteen requirements"
-    )
-    func rowProtocolsAreSmall() throws {
-        let joined = try ["StoreReader", "StoreTransaction"].flatMap { name in
-            try SourceFile.all(in: "Sources").flatMap(\.lines).filter { $0.hasPrefix("public protocol \(name):") }
-                .flatMap { $0.split(separator: ":")[1].split(whereSeparator: { ", {".contains($0) }).map(String.init) }
-        }.filter { $0 != "StoreReader" }
-
-        #expect(joined.count >= 6)
-        for name in joined { #expect(try (1...16).contains(Self.requirements(of: name)), "\(name)") }
-    }
-
     /// The number of requirements of a public protocol, without those that it inherits.
     private static func requirements(of name: String) throws -> Int {
         var count = 0
