@@ -31,7 +31,7 @@ enum SessionRow {
         inserting: "user_number", SessionColumns.all, into: "sessions",
         onConflict: "ON CONFLICT (id) DO UPDATE SET \(SessionColumns.imported.replacements)")
 
-    /// Ends one session that has no end, as a theft does.
+    /// Ends one session, as a theft does. The caller has found that it has no end.
     static let end = Query("UPDATE sessions SET ended_at = ?, ended_reason = ? WHERE id = ?")
 
     /// The one session without an end on an installation, if any.
