@@ -36,15 +36,17 @@ enum PageLoginSQL {
             """, id, limit)
     }
 
+    /// Each arm has a limit of its own, because PostgreSQL sorts a whole arm that joins.
     static func selectWithIDToken(after id: Identifier<Session>?, limit: Int) -> Statement {
         Statement(
             """
-            SELECT id, coalesce(continued_session_id, id), client_id FROM page_logins
-            WHERE $1::uuid IS NULL OR id > $1::uuid
+            (SELECT id, coalesce(continued_session_id, id), client_id FROM page_logins
+            WHERE $1::uuid IS NULL OR id > $1::uuid ORDER BY id LIMIT $2::bigint)
             UNION ALL
-            SELECT id, id, client_id FROM phone_logins p
+            (SELECT id, id, client_id FROM phone_logins p
             WHERE ($1::uuid IS NULL OR id > $1::uuid) AND kind <> 'enrolment'
                 AND NOT EXISTS (SELECT 1 FROM page_logins l WHERE l.id = p.id)
+            ORDER BY id LIMIT $2::bigint)
             ORDER BY 1 LIMIT $2::bigint
             """, id, limit)
     }

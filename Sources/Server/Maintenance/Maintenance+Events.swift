@@ -65,7 +65,7 @@ extension Maintenance {
         }
     }
 
-    /// Deletes the logins on the server's page that are old. Returns their number.
+    /// Deletes the old logins on the server's page and with a phone. Returns their number.
     @discardableResult
     func sweepLogins(pause: Duration) async -> Int {
         await sweep("logins", pause) { () async throws(StoreError) in

@@ -2,10 +2,9 @@ internal import Cryptography
 internal import FoundationEssentials
 internal import JSON
 
-/// What a backend asks of one user by the back channel (OpenID Connect CIBA section 7.1): part of its login, and as JSON in the
-/// row.
+/// What a backend asks of one user by the back channel (OpenID Connect CIBA section 7.1): part of the request of its login.
 public struct BackchannelRequest: Codable, Hashable, Sendable {
-    private let user: String
+    let user: String
     private let scopeText: String?
     /// The APIs of the tokens.
     public let resources: [String]
@@ -31,14 +30,6 @@ public struct BackchannelRequest: Codable, Hashable, Sendable {
         (user, scopeText, self.resources) = (userID.description, scope?.description, resources)
         self.bindingMessage = bindingMessage
         token = sealedToken.map { Base64URL.encode($0) }
-    }
-
-    /// The request that `json` wrote; nil for anything else.
-    public init?(json: [UInt8]) {
-        guard let request = try? JSONDecoder().decode(Self.self, from: Data(json)),
-            Identifier<User>(request.user) != nil
-        else { return nil }
-        self = request
     }
 
     /// The request as JSON.

@@ -8,7 +8,7 @@ public struct Invitation: Codable, Hashable, Sendable {
         case qr, link, push
     }
 
-    private let user: String
+    let user: String
     /// Whether the enrolment makes the account.
     public let isNew: Bool
     /// The username of the new account; nil: the user chooses it, or the account exists.
@@ -50,14 +50,6 @@ public struct Invitation: Codable, Hashable, Sendable {
         (user, isNew, username, self.source) = (id.description, false, nil, source)
         (email, phoneNumber, displayName, country, isEmailVerified) = (nil, nil, nil, nil, nil)
         (givenName, familyName) = (nil, nil)
-    }
-
-    /// The invitation that `json` wrote; nil for anything else.
-    public init?(json: [UInt8]) {
-        guard let invitation = try? JSONDecoder().decode(Self.self, from: Data(json)),
-            Identifier<User>(invitation.user) != nil
-        else { return nil }
-        self = invitation
     }
 
     /// The invitation as JSON.

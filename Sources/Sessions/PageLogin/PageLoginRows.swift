@@ -17,11 +17,11 @@ public protocol PageLoginReader {
     /// The logins on the page that the session of a browser has answered by that login with a phone.
     func logins(letInBy id: Identifier<Session>) -> Answer<[PageLogin]>
 
-    /// Every login on the page, in the order of their ids.
+    /// Every login on the page that no phone let in, in the order of their ids.
     func logins(after id: Identifier<Session>?, limit: Int) -> Answer<[PageLogin]>
 
-    /// Every login with which the client may have got an ID token, in the order of their ids: those on the page, and those that
-    /// backends have requested.
+    /// Every login with which the client may have got an ID token, in the order of their ids: those on the page, and those with a
+    /// phone but enrolments.
     func idTokenLogins(after id: Identifier<Session>?, limit: Int) -> Answer<[LoginReference]>
 }
 

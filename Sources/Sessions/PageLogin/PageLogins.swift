@@ -67,7 +67,10 @@ extension Store {
             let (previous, started) = (
                 transaction.livingSessionForUpdate(at: place), transaction.sessionForUpdate(known.sessionID)
             )
-            let phoneLogin = try known.isByPhone ? transaction.phoneLogin(.session(known.id)).value() : nil
+            // Locked, so that no act or end of the login passes between this read and the new session.
+            let phoneLogin =
+                try known.isByPhone
+                ? transaction.phoneLoginForUpdate(known.phoneLoginID ?? known.id).value() : nil
             let phone = phoneLogin?.claim.map { transaction.session($0.sessionID) }
             let (login, catalogue) = (transaction.loginForUpdate(known.id), transaction.catalogue())
             guard let user = try user.value(), let login = try login.value(), login.codeHash == hash else { return nil }
@@ -101,7 +104,7 @@ extension Store {
         try await read(.short) { (reader) throws(TransactionError) in try reader.login(id).value() }
     }
 
-    /// Every login on the page, in the order of their ids.
+    /// Every login on the page that no phone let in, in the order of their ids.
     public func logins(after id: Identifier<Session>?, limit: Int) async throws(StoreError) -> [PageLogin] {
         try await read(.long) { (reader) throws(TransactionError) in try reader.logins(after: id, limit: limit).value()
         }
@@ -112,11 +115,14 @@ extension Store {
     /// that gets logout tokens for as long as the session or its tombstone exists: they tell of which ended sessions the client
     /// has an ID token. Returns the number of deleted rows.
     public func sweepLogins(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
-        try await write(.nothing) { (transaction) throws(TransactionError) in
-            // The login with a phone by which a login on the page was answered goes after that.
-            let deleted = try transaction.deletePageLogins(before: instant, limit: limit).value()
-            return try transaction.deletePhoneLogins(before: instant, limit: limit).value() + deleted
+        // Two transactions, because acts lock the row of the phone before that of the page. The login with a phone by which a login
+        // on the page was answered goes after that.
+        let deleted = try await write(.nothing) { (transaction) throws(TransactionError) in
+            try transaction.deletePageLogins(before: instant, limit: limit).value()
         }
+        return try await write(.nothing) { (transaction) throws(TransactionError) in
+            try transaction.deletePhoneLogins(before: instant, limit: limit).value()
+        } + deleted
     }
 }
 

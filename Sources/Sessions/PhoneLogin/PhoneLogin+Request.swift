@@ -48,6 +48,7 @@ extension PhoneLogin {
         /// SHA-256 of the secret with which the device asks for the result; nil: it has none.
         public var pollHash: [UInt8]?
 
+        /// A further member is optional, because rows that lack it are read.
         enum CodingKeys: String, CodingKey {
             case scope, resources
             case announceInfo = "announce_info"
@@ -74,8 +75,15 @@ extension PhoneLogin {
 
         /// The request that `json` wrote; nil for anything else.
         public init?(json: [UInt8]) {
-            guard let request = try? JSONDecoder().decode(Self.self, from: Data(json)) else { return nil }
+            guard let request = try? JSONDecoder().decode(Self.self, from: Data(json)), request.namesKnownUsers else {
+                return nil
+            }
             self = request
+        }
+
+        /// Whether each user in it is named by an id.
+        private var namesKnownUsers: Bool {
+            [backchannel?.user, invitation?.user].allSatisfy { $0.map { Identifier<User>($0) != nil } ?? true }
         }
 
         /// The user that the request names before a phone has claimed it; nil: it names none.

@@ -113,13 +113,18 @@ extension PhoneLoginOnPage {
         if let browser = approval?.browser, browser.ending == nil, browser.userID != approval?.user.id {
             return .failure(.conflict(code: "other_user", detail: "The browser is signed in to another account."))
         }
-        let outcome = complete(collecting, as: .collect(browser: nil))
-        guard case .success(let approval) = outcome, let handle = approval.handle else {
-            if case .failure(let error) = outcome { return .failure(error) }
-            return .failure(.unauthorizedClient)
+        let before = self
+        switch complete(collecting, as: .collect(browser: nil)) {
+        case .failure(let error): return .failure(error)
+        case .success(let approval):
+            guard let handle = approval.handle else {
+                // Without a session of the browser nothing is written, and the login is not collected.
+                self = before
+                return .failure(.unauthorizedClient)
+            }
+            self.approval?.login = nil
+            return .success((handle, approval.idle))
         }
-        self.approval?.login = nil
-        return .success((handle, approval.idle))
     }
 }
 
