@@ -31,11 +31,13 @@ extension Endpoints {
     /// - Parameters:
     ///   - path: the page.
     ///   - scope: the least that some act of the page needs.
+    ///   - check: throws for an id in the path that names nothing, once the admin is known.
     func consoleForm(
         _ call: Call, on page: ActPage, of path: PagePath, needing scope: AdminKey.Scope,
-        _ show: ConsolePageMaking
+        checking check: (Call) throws -> Void = { _ in }, _ show: ConsolePageMaking
     ) async throws -> Response {
         try await consoleForm(call, of: path, needing: scope) { stay, form in
+            try check(call)
             guard let type = page.act(named: form["act"]) else {
                 return Self.redirect(to: stay.path(path, saying: ConsoleFlash(.pressAgain)))
             }

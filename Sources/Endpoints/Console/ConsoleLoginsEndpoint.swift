@@ -41,9 +41,9 @@ extension Endpoints {
 
     /// `POST /console/logins/{login_id}`: ends the login, and the session that came of it.
     func changeConsoleLogin(_ call: Call) async throws -> Response {
-        let id = try call.loginID()
-        return try await consoleForm(
-            call, on: .login, of: ConsoleView.path(ofLogin: id), needing: .support, consoleLoginPage)
+        try await consoleForm(
+            call, on: .login, of: .consoleLogins.appending(call.parameter), needing: .support,
+            checking: { _ = try $0.loginID() }, consoleLoginPage)
     }
 
     /// What `read` finds; nil instead of `notFound`.

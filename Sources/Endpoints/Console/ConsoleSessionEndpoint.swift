@@ -23,9 +23,8 @@ extension Endpoints {
 
     /// `POST /console/sessions/{session_id}`: ends the session, or removes its PIN.
     func changeConsoleSession(_ call: Call) async throws -> Response {
-        let id = try call.sessionID()
-        return try await consoleForm(
-            call, on: .session, of: ConsoleView.path(ofSession: id), needing: .support, consoleSessionPage
-        )
+        try await consoleForm(
+            call, on: .session, of: .consoleSessions.appending(call.parameter), needing: .support,
+            checking: { _ = try $0.sessionID() }, consoleSessionPage)
     }
 }

@@ -15,9 +15,9 @@ extension Endpoints {
 
     /// `POST /console/users/{user}`: does what the form's `act` says.
     func changeConsoleUser(_ call: Call) async throws -> Response {
-        guard Identifier<User>(call.parameter) != nil else { throw ServiceError.notFound("user") }
-        return try await consoleForm(
+        try await consoleForm(
             call, on: .user, of: .consoleUsers.appending(call.parameter), needing: .support,
+            checking: { guard Identifier<User>($0.parameter) != nil else { throw ServiceError.notFound("user") } },
             consoleUserPage)
     }
 
