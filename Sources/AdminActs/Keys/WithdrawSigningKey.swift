@@ -1,7 +1,7 @@
 internal import HTTP
 public import Sessions
 
-/// Withdraws a signing key, whose tokens are refused from then on.
+/// Withdraws a signing key. Its tokens are refused from then on.
 public struct WithdrawSigningKey: AdminAct {
     /// See `AdminAct`.
     public static let scope = AdminKey.Scope.owner

@@ -1,7 +1,7 @@
 internal import HTTP
 public import Sessions
 
-/// Removes a passkey of a user, whose sessions go on.
+/// Removes a passkey of a user. The sessions of the user go on.
 public struct RemovePasskey: AdminAct {
     /// See `AdminAct`.
     public static let scope = AdminKey.Scope.owner

@@ -48,7 +48,7 @@ extension Route {
         Operation(
             "followAccount", .accountPages, "The end of the browser's session",
             """
-            Server-sent events, for an account page whose browser a phone has let in: `ended` when the session \
+            Server-sent events, for an account page in a browser that a phone has let in: `ended` when the session \
             of the browser is over.
             """,
             answers: [

@@ -5,8 +5,8 @@ public protocol UserReader {
     /// The users with one of those ids or one of those usernames, in no order. The list may contain a user twice.
     func users(_ ids: [Identifier<User>], named usernames: [String]) -> Answer<[User]>
 
-    /// Up to `limit` users, in no order, whose username has the first key, or whose verified address has the second
-    /// (`Text.emailKey`); nil: no address has.
+    /// Up to `limit` users, in no order, by the key of the username, or by that of the verified address (`Text.emailKey`); nil: by
+    /// no address.
     func users(named key: String, orAddress emailKey: String?, limit: Int) -> Answer<[User]>
 
     /// Up to `limit` users, in no order, with one of those two telephone numbers, letter by letter. Reads no other user.

@@ -15,7 +15,7 @@ public struct WebhookDelivery: Sendable {
 
 /// What waits for other programs, by receiver, read at one moment.
 public struct DeliveriesOverview: Sendable {
-    /// The webhooks whose progress is recorded, by name.
+    /// The webhooks with a recorded progress, by name.
     public let webhooks: [WebhookDelivery]
     /// The receivers of logout tokens, by client.
     public let receivers: [LogoutReceiver]
@@ -69,7 +69,7 @@ extension StoreReader {
             webhooks: try webhooks.value(), receivers: try receivers.value(), streams: try streams.value())
     }
 
-    /// The webhooks whose progress is recorded, by name.
+    /// The webhooks with a recorded progress, by name.
     private func webhookDeliveries(_ all: [String: DeliveryProgress]) -> Answer<[WebhookDelivery]> {
         let asked = all.sorted { $0.key < $1.key }.filter { name, _ in
             DeliveryProgress.clientID(ofLogouts: name) == nil && DeliveryProgress.streamID(of: name) == nil

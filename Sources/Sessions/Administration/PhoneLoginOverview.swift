@@ -14,7 +14,7 @@ public struct PhoneLoginOverview: Sendable {
     public let events: [RecordedEvent]
 }
 
-/// A page of logins with a phone, and the user by whom they were looked for.
+/// A page of logins with a phone, and the user that the search names.
 public struct PhoneLoginList: Sendable {
     /// The user; nil: none was looked for.
     public let user: User?

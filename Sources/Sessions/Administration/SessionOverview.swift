@@ -14,7 +14,7 @@ public struct SessionOverview: Sendable {
     public let children: [Session]
     /// Its first events, the latest of them first.
     public let events: [RecordedEvent]
-    /// The newest events of its user, if an admin has ended it, because these name the admin who has ended all sessions at once.
+    /// The newest events of its user, if an admin has ended it, because an end of all sessions names its admin there.
     public let history: [RecordedEvent]
     /// How a refresh with each of its last refresh tokens would be decided, by their numbers.
     public let decisions: [UInt64: RefreshDecision]

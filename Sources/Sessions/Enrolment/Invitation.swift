@@ -1,6 +1,3 @@
-internal import FoundationEssentials
-internal import JSON
-
 /// The account that an enrolment makes, or to which it adds a device, as an admin has invited it.
 public struct Invitation: Codable, Hashable, Sendable {
     /// The way to the user for which an admin has made the invitation.
@@ -51,9 +48,6 @@ public struct Invitation: Codable, Hashable, Sendable {
         (email, phoneNumber, displayName, country, isEmailVerified) = (nil, nil, nil, nil, nil)
         (givenName, familyName) = (nil, nil)
     }
-
-    /// The invitation as JSON.
-    public var json: [UInt8] { JSONText.compact(self) ?? [] }
 
     /// The user: the present one, or the one that the enrolment makes.
     public var userID: Identifier<User> { Identifier(user) ?? Identifier(words: (0, 0)) }

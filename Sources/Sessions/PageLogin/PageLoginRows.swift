@@ -5,10 +5,10 @@ public protocol PageLoginReader {
     /// The login with that id.
     func login(_ id: Identifier<Session>) -> Answer<PageLogin?>
 
-    /// The login whose code has that hash.
+    /// The login with the code of that hash.
     func login(code hash: [UInt8]) -> Answer<PageLogin?>
 
-    /// The logins on the page whose sessions belong to that session of a browser.
+    /// The logins on the page with sessions that belong to that session of a browser.
     func logins(inBrowser id: Identifier<Session>) -> Answer<[PageLogin]>
 
     /// The logins on the page that have continued that session by their codes, in the order of their ids.
@@ -40,7 +40,7 @@ public protocol PageLoginTransaction: PageLoginReader {
     /// device, because a code has none.
     func cancelCodes(of userID: Identifier<User>, _ ending: UserChange.EndingSessions)
 
-    /// Deletes up to `limit` logins that were completed before `instant`, except those with a browser session whose own session
-    /// has no end, and those of which a client with logout tokens can still be told. Returns the number of deleted rows.
+    /// Deletes up to `limit` logins that were completed before `instant`, and returns the number of deleted rows. A login stays as
+    /// long as it has a browser session and its own session has no end, or a client with logout tokens can still be told of it.
     func deletePageLogins(before instant: Instant, limit: Int) -> Answer<Int>
 }

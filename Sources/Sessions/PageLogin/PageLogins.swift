@@ -110,10 +110,10 @@ extension Store {
         }
     }
 
-    /// Deletes up to `limit` logins on the page and up to `limit` logins with a phone that are older than `instant`. Kept are those
-    /// with a browser session whose own session has no end yet, those whose session depends on a phone, and those of a client
-    /// that gets logout tokens for as long as the session or its tombstone exists: they tell of which ended sessions the client
-    /// has an ID token. Returns the number of deleted rows.
+    /// Deletes up to `limit` logins on the page and up to `limit` logins with a phone that are older than `instant`. A login
+    /// stays as long as it has a browser session and its own session has no end, or its session depends on a phone. The login of a
+    /// client with logout tokens stays as long as the session or its tombstone exists, because it tells of which ended sessions the
+    /// client has an ID token. Returns the number of deleted rows.
     public func sweepLogins(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
         // Two transactions, because acts lock the row of the phone before that of the page. The login with a phone by which a login
         // on the page was answered goes after that.

@@ -45,7 +45,7 @@ public protocol PhoneLoginTransaction: PhoneLoginReader {
     /// The living logins that phones of a user have claimed or that invite the user, in the order of their ids, for update.
     func livingPhoneLoginsForUpdate(ofUser userID: Identifier<User>) -> Answer<[PhoneLogin]>
 
-    /// Marks all logins whose account is that user as those of a deleted user.
+    /// Marks all logins of the account of that user as those of a deleted user.
     func markPhoneLoginsDeleted(of userID: Identifier<User>)
 
     /// Adds a login with a phone.
@@ -54,9 +54,9 @@ public protocol PhoneLoginTransaction: PhoneLoginReader {
     /// Writes the variable fields of a login with a phone.
     func update(_ login: PhoneLogin)
 
-    /// Deletes up to `limit` logins that were requested before `instant`, except those by which a session of a browser answers or
-    /// whose session depends on the phone, and those of which a client with logout tokens can still be told. Returns the number
-    /// of deleted rows.
+    /// Deletes up to `limit` logins that were requested before `instant`, and returns the number of deleted rows. A login stays as
+    /// long as a session of a browser answers by it, its session depends on the phone, or a client with logout tokens can still
+    /// be told of it.
     func deletePhoneLogins(before instant: Instant, limit: Int) -> Answer<Int>
 }
 

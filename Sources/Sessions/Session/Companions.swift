@@ -24,7 +24,7 @@ extension SessionChange {
 
 extension StoreTransaction {
     /// Ends the companions of a session that ends with `ending`: of an app's session the session of the browser in which it
-    /// began, and of those whose logins have continued it, so that they ask again; of a browser's session all sessions of apps
+    /// began, and those of the browsers that have continued it, so that they ask again; of a browser's session all sessions of apps
     /// that began in it. Other apps of the same browser go on when one app logs out. Returns the events of the ends, without
     /// those of `except`, which goes on.
     func endCompanions(

@@ -6,7 +6,7 @@ extension SessionRequest {
     /// How long after a login the same request gets the same session.
     static let retryWindow = Duration.seconds(600)
 
-    /// A short hash of the `Idempotency-Key` with the ID token, whose holder must not learn of the session without the key.
+    /// A short hash of the `Idempotency-Key` with the ID token, because the token alone must not lead to the session.
     func requestKey(with token: OneTimeToken?) -> UInt64? {
         idempotencyKey.map { RefreshAttempt.shortHash("login \($0) \(token.map { Hex.encode($0.digest) } ?? "")") }
     }
