@@ -31,6 +31,21 @@ import Testing
         }
     }
 
+    @Test("a form for a malformed id leads to the entry as any other without a key")
+    func aMalformedIDIsLookedAtLast() async throws {
+        let paths = Route.console.filter { $0.method == .post && $0.pattern.contains("/{") }
+            .map { $0.pattern.replacing(#/\{.*\}/#, with: "x") }
+        #expect(paths.contains("/console/users/x") && paths.contains("/console/sessions/x"))
+        try await EndpointsFixture.with { server in
+            let browser = ConsoleBrowser(server)
+            for path in paths {
+                let answer = await browser.post(path, ["act": "end"])
+                #expect(answer.status == 200, "\(path)")
+                #expect(answer.csrf("/console/enter") != nil, "\(path)")
+            }
+        }
+    }
+
     @Test func aPathWithoutAPageIsAnsweredWithOne() async throws {
         try await EndpointsFixture.with { server in
             let browser = ConsoleBrowser(server)
