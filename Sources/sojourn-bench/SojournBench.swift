@@ -11,7 +11,8 @@ import Glibc
 //
 // Reading order: Benchmark (the table of subcommands), RefreshBenchmark (the main one) with LoadGenerator,
 // LoadConnection and Conversation (the load) and MachineLimits (the limits of the machine); HTTPBenchmark,
-// PagesBenchmark with PageBrowser, LoginsBenchmark, FloodBenchmark, StoreBenchmark, StartBenchmark; IdleBenchmark with SlowSenders, and ChurnBenchmark (many connections); ServerProcess,
+// PagesBenchmark with PageBrowser, LoginsBenchmark, FloodBenchmark, ClusterBenchmark with
+// ClusterDatabase and OutageMeasurement (several nodes), StoreBenchmark, StartBenchmark; IdleBenchmark with SlowSenders, and ChurnBenchmark (many connections); ServerProcess,
 // AdminCalls, SessionFiller (the measured server and its data); Report (the output).
 
 /// The program.

@@ -1,6 +1,3 @@
-import FoundationEssentials
-import Glibc
-
 /// `sojourn-bench postgres`.
 struct PostgresBenchmark {
     let options: Options
@@ -16,7 +13,7 @@ struct PostgresBenchmark {
         let calls = AdminCalls(server, launch)
         try calls.rotateAtEveryRefresh()
         try calls.makeUser()
-        try pgbench(["-i", "-q"], url, folder.path)
+        try PostgresCommand.run("pgbench", ["-i", "-q", url], in: folder.path)
         var report = Report("postgres")
         for count in options.connections {
             let tokens = try TokenSupply.mint(count, server, launch)
@@ -47,36 +44,12 @@ struct PostgresBenchmark {
     }
 
     private func transactionsPerSecond(_ clients: Int, _ url: String, _ folder: String) throws -> Double {
-        let text = try pgbench(
-            ["-N", "-n", "-c", String(clients), "-j", "2", "-T", String(Int(options.seconds.rounded(.up)))], url, folder
-        )
+        let seconds = String(Int(options.seconds.rounded(.up)))
+        let text = try PostgresCommand.run(
+            "pgbench", ["-N", "-n", "-c", String(clients), "-j", "2", "-T", seconds, url], in: folder)
         for line in text.split(separator: "\n") where line.hasPrefix("tps = ") {
             if let number = line.dropFirst(6).split(separator: " ").first.flatMap({ Double($0) }) { return number }
         }
         throw Failure("pgbench says no transactions per second: \(text)")
-    }
-
-    /// Runs pgbench to its end.
-    @discardableResult
-    private func pgbench(_ words: [String], _ url: String, _ folder: String) throws -> String {
-        let output = folder + "/pgbench.txt"
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        for descriptor in [STDOUT_FILENO, STDERR_FILENO] {
-            posix_spawn_file_actions_addopen(&actions, descriptor, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        }
-        try Data().write(to: URL(filePath: output))
-        let script = "PATH=$(echo /usr/lib/postgresql/*/bin | tr ' ' ':'):$PATH; exec pgbench \"$@\""
-        let arguments = (["sh", "-c", script, "sh"] + words + [url]).map { strdup($0) } + [nil]
-        defer { for text in arguments { free(text) } }
-        var pid = pid_t()
-        errno = posix_spawnp(&pid, "sh", &actions, nil, arguments, environ)
-        guard errno == 0 else { throw Failure.system("sh") }
-        var status: Int32 = 0
-        waitpid(pid, &status, 0)
-        let text = String(decoding: try Data(contentsOf: URL(filePath: output)), as: UTF8.self)
-        guard status == 0 else { throw Failure("pgbench failed: \(text)") }
-        return text
     }
 }

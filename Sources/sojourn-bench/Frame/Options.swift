@@ -24,6 +24,18 @@ struct Options: Sendable {
     var total = 1_000_000
     /// The number of calls that wait for one login at the same time.
     var waiters = 0
+    /// The number of servers on one database.
+    var nodes = 2
+    /// The times in milliseconds for which the database delays each commit, measured one after the other.
+    var commitDelays = [0, 5]
+    /// The number of connections that change users beside the refreshes; 0 measures none.
+    var accountChanges = 2
+    /// The seconds by which the clock of one more node is ahead; 0 measures none.
+    var skew = 0
+    /// The seconds for which the database refuses everything; 0 measures none.
+    var outage = 0
+    /// The number of phones that refresh once a minute in an outage.
+    var phones = 10_000
     /// The path of the server's program; nil for the one beside this program.
     var sojourn: String?
     /// The folder of temporary files, which selects the disk; nil for the system's.
@@ -74,6 +86,32 @@ struct Options: Sendable {
         },
         Choice(name: "--waiters", valueName: "N", help: "calls that wait for one login; 0 measures none") {
             $0.waiters = try number($1, "--waiters", 0...16)
+        },
+        Choice(name: "--nodes", valueName: "N", help: "servers on one database") {
+            $0.nodes = try number($1, "--nodes", 1...16)
+        },
+        Choice(
+            name: "--commit-delay", valueName: "MS,MS", help: "milliseconds that a commit waits; 0 must be the first"
+        ) {
+            let delays = $1.split(separator: ",").map { Int($0) ?? -1 }
+            guard delays.first == 0, delays.allSatisfy({ (0...100).contains($0) }) else {
+                throw UsageError("--commit-delay takes numbers up to 100, parted by commas, the first 0: 0,2,5")
+            }
+            $0.commitDelays = delays
+        },
+        Choice(name: "--account-changes", valueName: "N", help: "connections that change users beside refreshes") {
+            $0.accountChanges = try number($1, "--account-changes", 0...64)
+        },
+        Choice(
+            name: "--skew", valueName: "SECONDS", help: "how far the clock of one more node is ahead; 0: no such node"
+        ) {
+            $0.skew = try number($1, "--skew", -86_400...86_400)
+        },
+        Choice(name: "--outage", valueName: "SECONDS", help: "how long the database is away; 0: never") {
+            $0.outage = try number($1, "--outage", 0...600)
+        },
+        Choice(name: "--phones", valueName: "N", help: "phones that refresh once a minute around an outage") {
+            $0.phones = try number($1, "--phones", 60...100_000)
         },
         Choice(name: "--sojourn", valueName: "PATH", help: "the server's program; default: beside this one") {
             $0.sojourn = $1

@@ -86,6 +86,15 @@ struct Report: Encodable, Sendable {
 
 /// The machine on which the benchmark runs.
 enum Machine {
+    /// Debian's name of the architecture's libraries.
+    static var triplet: String {
+        #if arch(arm64)
+            "aarch64-linux-gnu"
+        #else
+            "x86_64-linux-gnu"
+        #endif
+    }
+
     static var processor: String {
         let lines = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?.split(separator: "\n") ?? []
         let model = lines.first { $0.hasPrefix("model name") }?.split(separator: ":").last

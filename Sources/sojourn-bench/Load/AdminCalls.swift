@@ -12,12 +12,18 @@ struct AdminCalls {
     }
 
     /// Makes every refresh rotate, so that no response is a repeated one.
-    func rotateAtEveryRefresh() throws {
-        _ = try call("PUT", "/admin/v1/settings/sessions", #"{"rotation_interval": 0}"#)
+    func rotateAtEveryRefresh() throws { try rotate(after: 0) }
+
+    /// Lets a refresh rotate when the one before is so many seconds old.
+    func rotate(after seconds: Int) throws {
+        _ = try call("PUT", "/admin/v1/settings/sessions", #"{"rotation_interval": \#(seconds)}"#)
     }
 
     /// Creates the user of the sessions.
     func makeUser() throws { _ = try call("POST", "/admin/v1/users", #"{"username": "bench"}"#) }
+
+    /// Creates a user with that name.
+    func makeUser(_ name: String) throws { _ = try call("POST", "/admin/v1/users", #"{"username": "\#(name)"}"#) }
 
     /// Creates a user with a password.
     func makeUser(_ name: String = "bench", password: String) throws {
@@ -49,7 +55,9 @@ struct AdminCalls {
     func mintAccessToken(device: Int) throws -> String { try mint(device: device).access_token }
 
     /// Creates a session of that user and returns its refresh token.
-    func mintSession(device: Int) throws -> [UInt8] { Array(try mint(device: device).refresh_token.utf8) }
+    func mintSession(of user: String = "bench", device: Int) throws -> [UInt8] {
+        Array(try mint(of: user, device: device).refresh_token.utf8)
+    }
 
     /// Creates a session of that user and returns its ID.
     func mintSessionID(device: Int) throws -> String { try mint(device: device).session_id }
@@ -62,9 +70,9 @@ struct AdminCalls {
         let session_id: String
     }
 
-    private func mint(device: Int) throws -> Tokens {
+    private func mint(of user: String = "bench", device: Int) throws -> Tokens {
         let body = #"{"device": {"id": "bench-device-\#(device)"}}"#
-        let answer = try call("POST", "/admin/v1/users/username:bench/sessions", body)
+        let answer = try call("POST", "/admin/v1/users/username:\(user)/sessions", body)
         return try JSONDecoder().decode(Tokens.self, from: Data(answer))
     }
 
@@ -78,6 +86,20 @@ struct AdminCalls {
             values[String(line[..<space].prefix { $0 != "{" }), default: 0] += value
         }
         return values
+    }
+
+    /// A request for a connection that is kept.
+    func request(_ method: String, _ path: String, _ body: String) -> [UInt8] {
+        let head = """
+            \(method) \(path) HTTP/1.1\r
+            Host: 127.0.0.1\r
+            Authorization: Bearer \(key)\r
+            Content-Type: application/json\r
+            Content-Length: \(body.utf8.count)\r
+            \r
+
+            """
+        return Array((head + body).utf8)
     }
 
     private func call(_ method: String, _ path: String, _ body: String) throws -> [UInt8] {

@@ -63,3 +63,39 @@ struct RefreshChains: Conversation {
     private static let accessToken = Array("\"access_token\"".utf8)
     private static let refreshToken = Array("\"refresh_token\"".utf8)
 }
+
+/// Calls of the admin interface that begin sessions or change users, each of a user in turn.
+struct AdminConversation: Conversation {
+    private let users: [String]
+    private let compose: @Sendable (String, Int) -> [UInt8]
+    private var turn: Int
+    private(set) var request: [UInt8]
+
+    private init(_ users: [String], from turn: Int, _ compose: @escaping @Sendable (String, Int) -> [UInt8]) {
+        (self.users, self.turn, self.compose) = (users, turn, compose)
+        request = compose(users[turn % users.count], turn)
+    }
+
+    /// Begins a session on a new device with each request. No two conversations have the same `number`.
+    static func logins(of users: [String], number: Int, _ calls: AdminCalls) -> AdminConversation {
+        AdminConversation(users, from: number * 10_000_000) { user, turn in
+            calls.request(
+                "POST", "/admin/v1/users/username:\(user)/sessions", #"{"device": {"id": "device-\#(turn)"}}"#)
+        }
+    }
+
+    /// Gives a user another telephone number with each request.
+    static func changes(of users: [String], number: Int, _ calls: AdminCalls) -> AdminConversation {
+        AdminConversation(users, from: number * 7) { user, turn in
+            calls.request(
+                "PATCH", "/admin/v1/users/username:\(user)",
+                #"{"phone_number": "+49301\#(1_000_000 + turn % 1_000_000)"}"#)
+        }
+    }
+
+    mutating func accepts(_ answer: Answer, in bytes: [UInt8]) -> Bool {
+        turn += 1
+        request = compose(users[turn % users.count], turn)
+        return (200..<300).contains(answer.status)
+    }
+}

@@ -36,7 +36,7 @@ struct LoadResult {
 final class LoadGenerator<Dialogue: Conversation> {
     private let set: Int32
     private var connections: [LoadConnection<Dialogue>] = []
-    private let port: UInt16
+    private let ports: [UInt16]
     private let sources: [UInt32]
     /// Whether a connection that the server has closed is replaced.
     private let reconnects: Bool
@@ -45,8 +45,15 @@ final class LoadGenerator<Dialogue: Conversation> {
     private var buffer = [UInt8](repeating: 0, count: 65_536)
 
     /// Connects to `port` of this machine once per conversation, from the addresses `sources` in turn.
-    init(port: UInt16, _ conversations: [Dialogue], sources: [UInt32] = [], reconnects: Bool = false) throws {
-        self.port = port
+    convenience init(
+        port: UInt16, _ conversations: [Dialogue], sources: [UInt32] = [], reconnects: Bool = false
+    ) throws {
+        try self.init(ports: [port], conversations, sources: sources, reconnects: reconnects)
+    }
+
+    /// Connects to `ports` of this machine in turn, once per conversation.
+    init(ports: [UInt16], _ conversations: [Dialogue], sources: [UInt32] = [], reconnects: Bool = false) throws {
+        self.ports = ports
         self.sources = sources
         self.reconnects = reconnects
         set = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -60,7 +67,7 @@ final class LoadGenerator<Dialogue: Conversation> {
     /// A new connection, which the epoll set knows by `index`.
     private func connection(_ index: Int, _ conversation: Dialogue) throws -> LoadConnection<Dialogue> {
         let source = sources.isEmpty ? nil : sources[index % sources.count]
-        let connection = try LoadConnection(port: port, source: source, conversation)
+        let connection = try LoadConnection(port: ports[index % ports.count], source: source, conversation)
         var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: UInt64(index)))
         guard epoll_ctl(set, EPOLL_CTL_ADD, connection.number, &event) == 0 else {
             throw Failure.system("epoll_ctl")
