@@ -6,8 +6,13 @@ public import Telemetry
 
 /// The inputs besides the configuration, for the server, the command line and tests: clocks, random bytes, log and secrets.
 public struct Environment: Sendable {
-    /// The time.
+    /// The time; with `followsDatabaseClock`, the clock of this machine.
     public var clock: WallClock
+    /// Whether the time is that of a database with a clock of its own, which all nodes share. False where a program moves the
+    /// time itself.
+    public var followsDatabaseClock = false
+    /// The clock with which admins move the time forward; nil: they do not.
+    public var testClock: TestClock?
     /// Seconds on a clock that cannot be set.
     public var secondsPassed: @Sendable () -> Int64
     /// Random bytes.
@@ -61,6 +66,7 @@ public struct Environment: Sendable {
             webhookSecretVariables: environment.filter { name, text in
                 name.hasPrefix(ServerConfiguration.Webhook.secretVariablePrefix) && !text.isEmpty
             })
+        result.followsDatabaseClock = true
         result.clientSecretVariables = environment.filter {
             $0.key.hasPrefix(IdentityProvider.secretVariablePrefix) && !$0.value.isEmpty
         }

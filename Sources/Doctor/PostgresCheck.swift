@@ -19,7 +19,7 @@ struct PostgresCheck {
 
     /// Runs every check of a database that was read.
     func findings(in report: PostgresStore.DatabaseReport) -> [Finding] {
-        var findings = [Self.server(report), Self.clock(report.clockSkew)]
+        var findings = [Self.server(report), Self.clock(report.clockSkew, report.contents?.settings)]
         if report.appliedCount == 0 {
             return findings + [Finding(.ok, "migrations", "the schema is empty: the first start makes its tables")]
         }
@@ -38,14 +38,15 @@ struct PostgresCheck {
         + "index; for all else promote a standby, or restore the newest backup, which ends no session."
 
     /// The difference between the clocks of this machine and of the database.
-    static func clock(_ skew: ClockSkew) -> Finding {
+    static func clock(_ skew: ClockSkew, _ settings: Settings?) -> Finding {
         let lead = (skew.lead / .milliseconds(1)).rounded() / 1000
         let sentence = "this machine's is \(abs(lead)) s \(lead < 0 ? "behind" : "ahead of") the database's"
-        if !skew.isTooLarge { return Finding(.ok, "clocks", sentence) }
+        if !skew.exceeds(ClockSkew.allowed(for: settings?.sessions)) { return Finding(.ok, "clocks", sentence) }
         return Finding(
             .warn, "clocks",
-            sentence + ": tokens can slip past an ending by that; let every node and the database keep time by NTP "
-                + "(chrony, systemd-timesyncd)")
+            sentence
+                + ", whose time the node goes by; it is not ready while other nodes agree with the database: let every "
+                + "node and the database keep time by NTP (chrony, systemd-timesyncd)")
     }
 
     private static func server(_ report: PostgresStore.DatabaseReport) -> Finding {

@@ -37,16 +37,24 @@ public final class PostgresStore: Store {
         public var changeConnections = 2
         /// The monotonic clock, for deadlines and durations.
         public var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
-        /// The wall clock, for the time of a migration.
+        /// The time; with `followsDatabaseClock`, the clock of this machine, which is only compared with the database's.
         public var clock: WallClock
+        /// Whether the time is the database's (`DatabaseClock`).
+        public var followsDatabaseClock = false
+        /// The clock that moves the time of the database forward, for tests of an app; nil: nothing does.
+        public var testClock: TestClock?
         /// Receives batches and failures.
         public var observer = Observer()
 
-        /// The default options, with that wall clock.
+        /// The default options, with that time.
         public init(clock: WallClock) { self.clock = clock }
     }
 
     let options: Options
+    /// The database's clock.
+    private let time: DatabaseClock
+    /// The clock of this machine.
+    private let machineClock: WallClock
     private let cache = CatalogueCache()
     private let sessionChanges: [BatchQueue<PendingSessionChange>]
     private let sessionReads: BatchQueue<PendingSessionChange>
@@ -68,24 +76,28 @@ public final class PostgresStore: Store {
                 url: url, patience: options.connectPatience, names: StatementNames(areUsed: false), now: options.now)
         }
         try ServerCheck.run(on: connection, url: url, until: options.now() + options.connectPatience)
-        try MigrationRunner(migrations: migrations, clock: options.clock, now: options.now).run(
+        let time = try OpenError.mapping(url) { () throws(DatabaseError) in
+            try DatabaseClock(of: connection, now: options.now, until: options.now() + options.connectPatience)
+        }
+        let settled = options.following(time)
+        try MigrationRunner(migrations: migrations, clock: settled.clock, now: options.now).run(
             on: connection, url: url)
-        self.options = options
+        (self.options, self.time, machineClock) = (settled, time, options.clock)
         var lanes: [ReconnectingConnection] = []
         func lane() -> ReconnectingConnection {
-            let lane = ReconnectingConnection(url: url, options: options, names: names)
+            let lane = ReconnectingConnection(url: url, options: settled, names: names)
             lanes.append(lane)
             return lane
         }
         let cache = cache
         func batches(_ label: String) -> BatchQueue<PendingSessionChange> {
-            let batch = SessionBatch(lane: lane(), cache: cache, options: options)
+            let batch = SessionBatch(lane: lane(), cache: cache, time: time, options: settled)
             return BatchQueue(label: label, pendingMax: options.pendingMax, batchMax: options.batchMax) {
                 batch.process($0)
             }
         }
         func work(_ label: String) -> BatchQueue<PendingWork> {
-            let worker = Worker(lane: lane(), options: options)
+            let worker = Worker(lane: lane(), options: settled)
             return BatchQueue(label: label, pendingMax: options.pendingMax, batchMax: 1) { worker.process($0) }
         }
         sessionChanges = (0..<max(1, options.sessionConnections)).map { batches("database sessions \($0)") }
@@ -115,6 +127,9 @@ public final class PostgresStore: Store {
             transaction.add(Statement("UPDATE heartbeat SET beats = beats + 1"))
         }
     }
+
+    /// The time of the store, which is the database's with `followsDatabaseClock`.
+    public var clock: WallClock { options.clock }
 
     /// The revision of settings, clients and signing keys that was read last.
     var lastRevision: Int64 { cache.lastRevision }
@@ -151,14 +166,16 @@ public final class PostgresStore: Store {
         return outcome
     }
 
-    /// Measures the difference between this machine's clock and the database's.
-    public func clockSkew() async throws(StoreError) -> ClockSkew {
-        let clock = options.clock
-        return try await perform(on: reads) { (connection, limit) throws(DatabaseError) in
-            try ClockSkew(of: clock) { (statement) throws(DatabaseError) in
-                try connection.read([statement], until: limit.deadline).first
+    /// The difference between this machine's clock and the database's. The database is asked if its last answer with a time
+    /// is older than `age`.
+    public func clockSkew(ofAge age: Duration = .zero) async throws(StoreError) -> ClockSkew {
+        let time = time
+        if time.isOlder(than: age) {
+            try await perform(on: reads) { (connection, limit) throws(DatabaseError) in
+                try time.measure(on: connection, until: limit.deadline)
             }
         }
+        return ClockSkew(lead: machineClock.sinceEpoch - options.time(of: time).sinceEpoch, error: time.error)
     }
 
     /// See `Store`. From memory, if the revision in the database is unchanged.
@@ -253,5 +270,19 @@ public final class PostgresStore: Store {
         case .full: refuse(.unavailable("too much waits for the database"))
         case .closed: refuse(.unavailable("the database is closed"))
         }
+    }
+}
+
+extension PostgresStore.Options {
+    /// The time that nodes read from the database, moved forward by the test clock.
+    fileprivate func time(of database: DatabaseClock) -> WallClock {
+        testClock?.wallClock(over: database.wall) ?? database.wall
+    }
+
+    /// These options with the database's time, if they follow it.
+    fileprivate func following(_ database: DatabaseClock) -> Self {
+        var result = self
+        if followsDatabaseClock { result.clock = time(of: database) }
+        return result
     }
 }

@@ -52,6 +52,8 @@ public final class SQLiteStore: Store {
     }
 
     let options: Options
+    /// The time of the store.
+    public var clock: WallClock { options.clock }
     let path: String
     let published: PublishedCatalogue
     let writer: Writer

@@ -32,6 +32,8 @@ public actor SojournServer {
     private let readyFile: ReadyFile?
     private let stopFlag = StopFlag()
     private let testClock: TestClock?
+    /// The field `Date` of answers has the time of the database, because apps set their clocks by it.
+    private let answerClock: LaterClock
     private var running: Running?
 
     private struct Running {
@@ -59,8 +61,10 @@ public actor SojournServer {
         if let testClock {
             environment.clock = testClock.wallClock(over: environment.clock)
             environment.secondsPassed = testClock.secondsPassed(over: environment.secondsPassed)
+            environment.testClock = testClock
         }
         self.environment = environment
+        answerClock = LaterClock(until: environment.clock)
         readyFile = readyFilePath.map(ReadyFile.init)
     }
 
@@ -80,6 +84,7 @@ public actor SojournServer {
         do throws(StartError) {
             let addresses = try listen(engine, reloaders)
             let application = try await openApplication(issuer: addresses.public)
+            answerClock.become(application.database.clock)
             application.show(engine, waitingChanges: { [database = application.database] in database.waitingChanges })
             let webhooks: [Delivery]
             let geoDatabase: GeoDatabaseFile?
@@ -92,11 +97,11 @@ public actor SojournServer {
                 try listenToAdministrators(engine, addresses.adminSocket)
                 try await application.beginServing()
                 application.metrics.showCertificates(reloaders, engine)
-                clocks = ClockComparison(application.database, application.metrics, environment.logger)
+                clocks = ClockComparison(application, environment)
                 if let geoDatabase { application.metrics.showGeoDatabase(geoDatabase) }
                 endpoints = application.endpoints(
                     remoteLogins: configuration.remoteLogins(geoDatabase), console: consoleSettings(addresses),
-                    machine: machineState(reloaders, geoDatabase, clocks), testClock: testClock,
+                    machine: machineState(application, reloaders, geoDatabase, clocks), testClock: testClock,
                     isStopping: { [stopFlag] in stopFlag.isSet })
                 try beginAccepting(engine, endpoints)
                 try writeReadyFile(addresses)
@@ -109,7 +114,7 @@ public actor SojournServer {
             let notices = application.backchannelNotices(environment)
             let maintenance = Maintenance(
                 context: application.context, logger: environment.logger, clockFile: application.clockFile,
-                clockComparison: clocks, cleanUp: configuration.cleanUp, webhooks: webhooks,
+                cleanUp: configuration.cleanUp, webhooks: webhooks,
                 clientDeliveries: clientDeliveries)
             let rechecks = application.rechecks(environment.logger)
             running = Running(
@@ -117,6 +122,7 @@ public actor SojournServer {
                 maintenance: Task {
                     await withDiscardingTaskGroup { group in
                         group.addTask { await maintenance.run() }
+                        if let clocks { group.addTask { await clocks.run() } }
                         group.addTask { await maintenance.watchLogins(of: endpoints.phoneLogins) }
                         group.addTask { await ends.run() }
                         group.addTask { await notices.run() }
@@ -175,7 +181,7 @@ extension SojournServer {
         let count = configuration.limits.eventLoops
         do throws(EventLoopError) {
             let loops = try EventLoopGroup(count: count == 0 ? EventLoopGroup.coreCount : count)
-            let clock = environment.clock
+            let clock = answerClock.wall
             let requestIDs = RequestIDMaker(environment.random)
             let engine = HTTPServer(
                 configuration: configuration.limits.engine, loops: loops,

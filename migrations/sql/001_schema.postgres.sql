@@ -1,6 +1,6 @@
 -- effects: adds tables schema_migrations, catalogue_revision, settings, clients, users, user_sources, identities,
 --   passkeys, sessions, provider_checks, pins, foreign_tokens, used_tokens, failed_attempts, page_logins, phone_logins, audit_events,
---   revocations, deliveries, signing_keys, admin_keys, heartbeat
+--   revocations, deliveries, signing_keys, admin_keys, heartbeat, nodes
 
 -- Columns named …_at hold Unix seconds, columns named …_seconds durations. Identifiers are 16 random bytes, stored as
 -- uuid. Lists are words with a space between them. A column that may be null says what null means, unless it is "none".
@@ -490,3 +490,10 @@ CREATE TABLE heartbeat (
     beats bigint NOT NULL
 );
 INSERT INTO heartbeat (id, beats) VALUES (1, 0);
+
+-- How far the clock of each node's machine is ahead of the database's. By the other nodes, one tells whose clock is wrong.
+CREATE TABLE nodes (
+    name text PRIMARY KEY, -- random, at each start
+    lead_milliseconds bigint NOT NULL,
+    seen_at bigint NOT NULL -- the last report
+);

@@ -16,6 +16,7 @@ extension Endpoints {
     /// `GET /readyz`: answers 200 if the store can commit and the server is not about to stop, else 503.
     func readiness(_ call: Call) async throws -> Response {
         guard !isStopping() else { return try unready("stopping") }
+        guard !machine.isClockOutvoted() else { return try unready("clock") }
         do throws(StoreError) { try await context.store.ping() } catch {
             logger.error("the store does not answer", ["cause": "\(error)"])
             if case .corrupted = error { return try unready("damaged") }
@@ -44,8 +45,8 @@ extension Endpoints {
 /// The answer of `GET /readyz`.
 struct ReadinessAnswer: Encodable {
     let status: String
-    /// `ok`; `unavailable`; `damaged` if the database is corrupt; `stopping` if the store was not asked because the server
-    /// stops.
+    /// `ok`; `unavailable`; `damaged` if the database is corrupt. If the store was not asked: `stopping`, because the server
+    /// stops; `clock`, because this machine has another time than the database and the other nodes.
     let store: String
 }
 
@@ -62,7 +63,8 @@ extension Route {
         Operation(
             "readyz", .operation, "Can requests be served?",
             """
-            On both listeners. No, when the store does not answer, or the server is about to stop.
+            On both listeners. No, when the store does not answer, the server is about to stop, or this machine has another \
+            time than the database and the other nodes.
             """,
             answers: [.json("Readiness", "Yes."), .inline(503, "NotReady")]))
 

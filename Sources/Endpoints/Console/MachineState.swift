@@ -29,6 +29,8 @@ public struct MachineState: Sendable {
     public var freeMebibytes: @Sendable () -> UInt64? = { nil }
     /// How far the clock is ahead of the database's, in seconds, if that is too far.
     public var clockLead: @Sendable () -> Double? = { nil }
+    /// Whether other nodes agree with the database about the time and this machine does not, so that it is not ready.
+    public var isClockOutvoted: @Sendable () -> Bool = { false }
 
     /// Sends a signed test message to the webhook of that name, at once and once; nil: there is none.
     public var testWebhook: @Sendable (_ name: String) async -> WebhookTest? = { _ in nil }

@@ -1,6 +1,6 @@
-internal import Sessions
+public import Sessions
 
-/// The difference between this machine's clock and that of the database, which all nodes share.
+/// The difference between this machine's clock and that of the database, which is the time of all nodes.
 public struct ClockSkew: Hashable, Sendable {
     /// The lead of this machine's clock; negative if it is behind.
     public let lead: Duration
@@ -8,13 +8,19 @@ public struct ClockSkew: Hashable, Sendable {
     /// unknown.
     public let error: Duration
 
-    /// The largest accepted difference: a quarter of `Revocation.leeway`. The clocks of two nodes within it differ by at most
-    /// half of the leeway that applies when tokens are compared with the time of an ending; the other half is for the commit.
-    /// All other uses of several nodes' clocks allow for more.
-    public static let tolerance = Revocation.leeway / 4
+    /// The largest accepted difference: a quarter of the rotation interval, a second at least. The time of the node is the
+    /// database's, so that no answer depends on it; but a machine with another time is not looked after.
+    public static func allowed(for settings: SessionSettings?) -> Duration {
+        max((settings?.rotationInterval ?? .zero) / 4, .seconds(1))
+    }
 
-    /// Whether the difference exceeds the tolerance even after subtraction of the error.
-    public var isTooLarge: Bool { (lead < .zero ? .zero - lead : lead) - error > Self.tolerance }
+    /// The difference that is certain, with the sign of `lead`.
+    public var certainLead: Duration {
+        lead < .zero ? min(lead + error, .zero) : max(lead - error, .zero)
+    }
+
+    /// Whether the difference is larger than `allowed` even after subtraction of the error.
+    public func exceeds(_ allowed: Duration) -> Bool { certainLead > allowed || .zero - certainLead > allowed }
 
     init(lead: Duration, error: Duration) {
         self.lead = lead
@@ -24,11 +30,9 @@ public struct ClockSkew: Hashable, Sendable {
     /// Measures the difference. `run` sends a statement to the database.
     init(of clock: WallClock, _ run: (Statement) throws(DatabaseError) -> Rows?) throws(DatabaseError) {
         let before = clock.sinceEpoch
-        let answer = try run(Self.asking)?.first { row in row.integer() }
+        let answer = try run(DatabaseClock.asking)?.first { row in row.integer() }
         let after = clock.sinceEpoch
         guard let answer else { throw .contradiction("the database does not say what time it is") }
         self.init(lead: (before + after) / 2 - .microseconds(answer), error: (after - before) / 2)
     }
-
-    private static let asking = Statement(Template("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"))
 }

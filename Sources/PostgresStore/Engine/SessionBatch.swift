@@ -20,11 +20,15 @@ struct PendingSessionChange: Sendable {
 final class SessionBatch: Sendable {
     private let lane: ReconnectingConnection
     private let cache: CatalogueCache
+    private let time: DatabaseClock
     private let options: PostgresStore.Options
 
-    init(lane: ReconnectingConnection, cache: CatalogueCache, options: PostgresStore.Options) {
+    init(
+        lane: ReconnectingConnection, cache: CatalogueCache, time: DatabaseClock, options: PostgresStore.Options
+    ) {
         self.lane = lane
         self.cache = cache
+        self.time = time
         self.options = options
     }
 
@@ -94,20 +98,21 @@ final class SessionBatch: Sendable {
     ) throws(DatabaseError) -> Snapshot {
         var ids = ArrayParameter(of: .uuid)
         for id in Set(changes.map(\.id)) { ids.append(id) }
-        let timeLeft = deadline - options.now()
+        let before = options.now()
         let rows = try connection.read([CatalogueCache.revisionAndTime, SessionSQL.select(ids)], until: deadline)
         let present = try rows[0].first { row in
             row.skip(1)
             return row.integer()
         }
         guard let present else { throw .contradiction("the catalogue has no revision") }
+        time.note(present, between: before, and: options.now())
         let sessions = try rows[1].map { (row) throws(CorruptRow) in try SessionSQL.readStored(&row) }
         return Snapshot(
             sessions: sessions,
             places: Dictionary(
                 zip(sessions.lazy.map(\.session.id), sessions.indices), uniquingKeysWith: { first, _ in first }),
             catalogue: try cache.current(rows[0], on: connection, until: deadline),
-            end: present + timeLeft.microseconds)
+            end: present + (deadline - before).microseconds)
     }
 
     /// The decisions of a batch.

@@ -1,60 +1,145 @@
+internal import Configuration
 internal import Locks
 internal import PostgresStore
 internal import Sessions
 internal import Telemetry
 
-/// Compares the clock of this machine with the clock of the database, which all nodes share. It shows the difference, and warns
-/// when the difference is so large that a token could be accepted after its session has ended.
+/// Compares the clock of this machine with the clock of the database, which is the time of all nodes. It shows the difference,
+/// tells the other nodes of it, and warns when it is too large. No answer depends on it, because a node goes by the database's
+/// time.
 struct ClockComparison: Sendable {
+    /// The time between two comparisons, and the age from which the last answer of the database with a time is too old for one.
+    static let period = Duration.seconds(5)
+    /// The time between two reports to the other nodes while the clocks agree.
+    static let reportPeriod = Duration.seconds(30)
+
     private let store: PostgresStore
     private let logger: Logger
-    private let lead: Shown
+    private let node: String
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let state: State
 
-    /// The last difference.
-    private final class Shown: Sendable {
-        let seconds = Locked(0.0)
-        /// The difference, if it is too large.
-        let excess = Locked<Duration?>(nil)
+    private final class State: Sendable {
+        struct Values {
+            /// The last difference.
+            var lead = Duration.zero
+            var allowed = ClockSkew.allowed(for: nil)
+            var verdict = ClockVerdict.right
+            var reportedAt: ContinuousClock.Instant?
+            /// Whether the last comparison failed.
+            var isBlind = false
+        }
+
+        let values = Locked(Values())
     }
 
     /// Nil for a database file, which has no clock of its own.
-    init?(_ database: Database, _ metrics: MetricsRegistry, _ logger: Logger) {
-        guard case .postgres(let store) = database else { return nil }
-        let lead = Shown()
-        (self.store, self.logger, self.lead) = (store, logger, lead)
-        metrics.showClockSkew { lead.seconds.withLock { $0 } }
+    init?(
+        _ application: Application, _ environment: Environment,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        guard case .postgres(let store) = application.database else { return nil }
+        self.init(store, application.metrics, environment.logger, node: application.node(environment), now: now)
+    }
+
+    /// The comparison of the node of that name, which no other node has.
+    init(
+        _ store: PostgresStore, _ metrics: MetricsRegistry, _ logger: Logger, node: String,
+        now: @escaping @Sendable () -> ContinuousClock.Instant
+    ) {
+        let state = State()
+        (self.store, self.logger, self.node, self.now, self.state) = (store, logger, node, now, state)
+        metrics.showClockSkew(
+            { state.values.withLock { $0.lead / .seconds(1) } },
+            allowed: { state.values.withLock { $0.allowed / .seconds(1) } })
     }
 
     /// How far this machine's clock was ahead of the database's at the last comparison, if that is too far.
     var excessiveLead: Duration? {
-        lead.excess.withLock { $0 }
+        state.values.withLock { $0.verdict == .right ? nil : $0.lead }
+    }
+
+    /// Whether other nodes agree with the database and this machine does not.
+    var isOutvoted: Bool { state.values.withLock { $0.verdict == .outvoted } }
+
+    /// Repeats comparisons until the task is cancelled.
+    @concurrent func run() async {
+        while !Task.isCancelled {
+            await compare()
+            try? await Task.sleep(for: Self.period)
+        }
     }
 
     /// Compares the clocks once.
     func compare() async {
-        let skew: ClockSkew
-        do throws(StoreError) { skew = try await store.clockSkew() } catch {
+        do throws(StoreError) {
+            let skew = try await store.clockSkew(ofAge: Self.period)
+            // The settings are read only for a difference that can be too large.
+            let mayExceed = skew.exceeds(ClockSkew.allowed(for: nil))
+            let allowed = ClockSkew.allowed(for: mayExceed ? try await store.catalogue().settings.sessions : nil)
+            let isRight = !skew.exceeds(allowed)
+            let isDue = state.values.withLock { values in
+                values.lead = skew.lead
+                if mayExceed { values.allowed = allowed }
+                values.isBlind = false
+                return values.reportedAt.map { now() - $0 >= Self.reportPeriod } ?? true
+            }
+            // A node in doubt asks the others each time.
+            let isChange = isRight != (state.values.withLock { $0.verdict } == .right)
+            guard isDue || isChange || !isRight else { return }
+            let others = try await store.exchangeLeads(of: node, skew.certainLead)
+            settle(ClockVerdict(skew.certainLead, others, allowed: allowed), skew.lead, allowed)
+        } catch {
+            let isNew = state.values.withLock { values in
+                defer { values.isBlind = true }
+                return !values.isBlind
+            }
+            guard isNew else { return }
             logger.warning("the clock cannot be compared with the database's", ["cause": .string("\(error)")])
-            return
         }
-        lead.seconds.withLock { $0 = skew.lead / .seconds(1) }
-        lead.excess.withLock { $0 = skew.isTooLarge ? skew.lead : nil }
-        if !skew.isTooLarge { return }
-        logger.warning(
-            "this machine's clock is not the database's, and tokens can slip past an ending by the difference: let every node and "
-                + "the database keep time by NTP",
-            [
-                "ahead_milliseconds": .int(Int(skew.lead / .milliseconds(1))),
-                "allowed_milliseconds": .int(Int(ClockSkew.tolerance / .milliseconds(1))),
-            ])
+    }
+
+    /// Logs a verdict that is new.
+    private func settle(_ verdict: ClockVerdict, _ lead: Duration, _ allowed: Duration) {
+        let isNew = state.values.withLock { values in
+            defer { values.verdict = verdict }
+            values.reportedAt = now()
+            return values.verdict != verdict
+        }
+        guard isNew else { return }
+        let fields: LogFields = [
+            "ahead_milliseconds": .int(Int(lead / .milliseconds(1))),
+            "allowed_milliseconds": .int(Int(allowed / .milliseconds(1))),
+        ]
+        switch verdict {
+        case .right: logger.notice("this machine's clock is the database's again", fields)
+        case .wrong:
+            logger.warning(
+                "this machine's clock is not the database's, by which all nodes go: let every node and the database keep time by "
+                    + "NTP", fields)
+        case .outvoted:
+            logger.error(
+                "this machine's clock is neither the database's nor that of the other nodes, and this node is not ready: let this "
+                    + "machine keep time by NTP", fields)
+        case .database:
+            logger.error(
+                "the database's clock, by which all nodes go, is not that of any of their machines: let the database's machine "
+                    + "keep time by NTP", fields)
+        }
     }
 }
 
 extension MetricsRegistry {
-    /// Shows the difference of the clocks, as `readLead` returns it.
-    func showClockSkew(_ readLead: @escaping @Sendable () -> Double) {
+    /// Shows the difference of the clocks, as `readLead` returns it, and how large it may be.
+    func showClockSkew(
+        _ readLead: @escaping @Sendable () -> Double, allowed readAllowed: @escaping @Sendable () -> Double
+    ) {
         gauge(
             "sojourn_clock_skew_seconds", help: "How far this machine's clock is ahead of the database's.",
             reading: readLead)
+        gauge(
+            "sojourn_clock_skew_allowed_seconds",
+            help: "How far it may be ahead or behind: a quarter of the rotation interval, a second at least.",
+            reading: readAllowed)
     }
 }

@@ -10,8 +10,6 @@ struct Maintenance: Sendable {
     let logger: Logger
     /// The file for the memory of the clock guard; nil for none.
     var clockFile: ClockFile?
-    /// The comparison with the clock of the database; nil for a database file.
-    var clockComparison: ClockComparison?
     /// The rate of clean-up, and the retention of rows.
     var cleanUp = ServerConfiguration.CleanUp()
     /// The webhooks, which report events before clean-up deletes them.
@@ -39,7 +37,6 @@ struct Maintenance: Sendable {
     @concurrent func run() async {
         while !Task.isCancelled {
             watchClock()
-            await clockComparison?.compare()
             await sweep(pause: cleanUp.pause)
             await sweepForeignTokens(pause: cleanUp.pause)
             await sweepAnonymousUsers(pause: cleanUp.pause)

@@ -44,7 +44,7 @@ extension Application {
     }
 
     /// The name of this node among all nodes.
-    private func node(_ environment: Environment) -> String {
+    func node(_ environment: Environment) -> String {
         // Only one process has a database file open, so the next process continues at once, under the same name.
         if case .postgres = database { Hex.encode(environment.random.bytes(8)) } else { "file" }
     }

@@ -38,9 +38,11 @@ public struct Application: Sendable {
         _ configuration: ServerConfiguration, _ environment: Environment, issuer: String? = nil
     ) async throws(StartError) -> Application {
         let metrics = MetricsRegistry()
-        let history = OutcomeHistory(environment.clock)
+        let clock = LaterClock(until: environment.clock)
+        let history = OutcomeHistory(clock.wall)
         let database = try Database.open(
-            configuration, clock: environment.clock, StoreObservation(metrics, history, environment.logger))
+            configuration, environment, StoreObservation(metrics, history, environment.logger))
+        clock.become(database.clock)
         do throws(StartError) {
             return try await open(database, metrics, history, configuration, environment, issuer: issuer)
         } catch {
@@ -61,9 +63,9 @@ public struct Application: Sendable {
         let providers = try makeProviders(configuration, environment)
         let clockFile = ClockFile(path: configuration.database.path + ".clock")
         let clockGuard = ClockGuard(
-            wall: environment.clock, passed: environment.secondsPassed, memory: clockFile.read())
+            wall: database.clock, passed: environment.secondsPassed, memory: clockFile.read())
         let context = makeContext(
-            configuration, environment, store: database.store, keys: keys, providers: providers,
+            configuration, environment, database, keys: keys, providers: providers,
             clockGuard: clockGuard, issuer: issuer)
         let firstAdminKey = try await FirstStart(context: context).run(
             isNew: isNew, absoluteMaximum: configuration.sessions.absoluteMaximum,
@@ -100,20 +102,20 @@ public struct Application: Sendable {
 
     /// The services that all use cases share.
     private static func makeContext(
-        _ configuration: ServerConfiguration, _ environment: Environment, store: any Store,
+        _ configuration: ServerConfiguration, _ environment: Environment, _ database: Database,
         keys: (root: RootKeys, signing: SigningKeys), providers: [IdentityProvider], clockGuard: ClockGuard,
         issuer: String
     ) -> ServiceContext {
         let limits = configuration.limits
         let terms = providers.compactMap { provider in provider.recheck.map { (provider.name, $0.terms) } }
         return ServiceContext(
-            store: store,
+            store: database.store,
             policy: RefreshPolicy(
                 absoluteMaximum: configuration.sessions.absoluteMaximum,
                 recheckTerms: Dictionary(uniqueKeysWithValues: terms)),
             rootKeys: keys.root, signingKeys: keys.signing,
             passwords: PasswordHasher(width: limits.passwordHashWidth, pendingMax: limits.passwordHashPending),
-            clock: environment.clock, random: environment.random, issuer: issuer,
+            clock: database.clock, random: environment.random, issuer: issuer,
             audience: configuration.server.audience ?? issuer, clockGuard: clockGuard,
             proofs: configuration.dpop.policy, lockoutPolicy: limits.failedAttempts,
             passwordRules: limits.passwords, resetTokenLifetime: limits.resetTokenLifetime,

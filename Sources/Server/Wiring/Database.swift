@@ -18,6 +18,14 @@ public enum Database: Sendable {
         }
     }
 
+    /// The time: that of the environment, or of the database that all nodes share.
+    var clock: WallClock {
+        switch self {
+        case .sqlite(let store): store.clock
+        case .postgres(let store): store.clock
+        }
+    }
+
     /// The number of waiting changes.
     var waitingChanges: Int {
         switch self {
@@ -36,17 +44,19 @@ public enum Database: Sendable {
 
     /// Opens the database of the configuration, and runs missing migrations.
     static func open(
-        _ configuration: ServerConfiguration, clock: WallClock, _ observation: StoreObservation
+        _ configuration: ServerConfiguration, _ environment: Environment, _ observation: StoreObservation
     ) throws(StartError) -> Database {
         switch configuration.database.location {
         case .sqlite(let path):
-            var options = SQLiteStore.Options(clock: clock)
+            var options = SQLiteStore.Options(clock: environment.clock)
             options.observer = observation.sqlite
             do throws(OpenError) {
                 return .sqlite(try SQLiteStore(path: path, options: options))
             } catch { throw .database(error) }
         case .postgres(let url):
-            var options = PostgresStore.Options(clock: clock)
+            var options = PostgresStore.Options(clock: environment.clock)
+            options.followsDatabaseClock = environment.followsDatabaseClock
+            options.testClock = environment.testClock
             options.observer = observation.postgres
             do throws(PostgresStore.OpenError) {
                 return .postgres(try PostgresStore(url: url, options: options))

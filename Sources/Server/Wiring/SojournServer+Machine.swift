@@ -1,11 +1,13 @@
 internal import Configuration
 internal import Endpoints
 internal import Deliveries
+internal import Sessions
 
 extension SojournServer {
     /// What the console says about this machine, read anew for each page.
     func machineState(
-        _ reloaders: [CertificateReloader], _ geoDatabase: GeoDatabaseFile?, _ clocks: ClockComparison?
+        _ application: Application, _ reloaders: [CertificateReloader], _ geoDatabase: GeoDatabaseFile?,
+        _ clocks: ClockComparison?
     ) -> MachineState {
         var state = MachineState()
         state.certificates = {
@@ -16,12 +18,14 @@ extension SojournServer {
             state.freeMebibytes = { [folder = configuration.database.folder] in DiskRoom.freeMebibytes(in: folder) }
         }
         state.clockLead = { clocks?.excessiveLead.map { $0 / .seconds(1) } }
+        state.isClockOutvoted = { clocks?.isOutvoted ?? false }
+        let clock = application.context.clock
         state.testWebhook = { [webhooks = configuration.webhooks, environment] name in
             guard let webhook = webhooks.first(where: { $0.name == name }),
                 let target = try? webhook.target(environment)
             else { return nil }
             return WebhookTest(
-                await WebhookProbe.send(to: target, clock: environment.clock, random: environment.random))
+                await WebhookProbe.send(to: target, clock: clock, random: environment.random))
         }
         return state
     }

@@ -49,6 +49,7 @@ struct EndpointsFixture: Sendable {
             state.freeMebibytes = { [machine] in machine.withLock { $0 }.freeMebibytes() }
             state.testWebhook = { [machine] name in await machine.withLock { $0 }.testWebhook(name) }
             state.clockLead = { [machine] in machine.withLock { $0 }.clockLead() }
+            state.isClockOutvoted = { [machine] in machine.withLock { $0 }.isClockOutvoted() }
             return state
         }
     }

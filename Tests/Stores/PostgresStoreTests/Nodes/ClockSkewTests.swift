@@ -18,7 +18,7 @@ import Testing
 
     @Test(
         "a clock that is set wrong is found out by the server and by the doctor",
-        arguments: [0, 200, -200, 5000, -5000, 3_600_000])
+        arguments: [0, 900, -900, 5000, -5000, 3_600_000])
     func shifted(milliseconds: Int) async throws {
         let shift = Duration.milliseconds(milliseconds)
         let url = try PostgresServer.shared.newDatabase()
@@ -28,21 +28,23 @@ import Testing
             // The database says microseconds.
             let bound = skew.error + .microseconds(2)
             #expect(skew.error >= .zero && skew.lead - shift <= bound && shift - skew.lead <= bound)
-            #expect(skew.isTooLarge == (abs(milliseconds) > 250))
+            #expect(skew.exceeds(ClockSkew.allowed(for: nil)) == (abs(milliseconds) > 1000))
         }
         await store.close()
     }
 
-    @Test("a difference of a quarter of the tolerance of tokens is too much, as far as a slow answer shows it")
+    @Test("a difference of more than a quarter of the rotation interval is too much, as far as a slow answer shows it")
     func bound() {
-        let rows: [(lead: Int, error: Int, isTooLarge: Bool)] = [
-            (0, 0, false), (250, 0, false), (251, 0, true), (-250, 0, false), (-251, 0, true), (650, 400, false),
-            (651, 400, true), (-650, 400, false), (-651, 400, true), (0, 9000, false),
+        var settings = SessionSettings.defaults
+        let rows: [(interval: Int, lead: Int, error: Int, isTooLarge: Bool)] = [
+            (0, 0, 0, false), (0, 1000, 0, false), (0, 1001, 0, true), (0, -1000, 0, false), (4, -1001, 0, true),
+            (20, 5000, 0, false), (20, 5001, 0, true), (20, -5400, 400, false), (20, -5401, 400, true),
+            (20, 0, 9000, false), (20, 8000, 9000, false), (20, -8000, 9000, false),
         ]
         for row in rows {
+            settings.rotationInterval = .seconds(row.interval)
             let skew = ClockSkew(lead: .milliseconds(row.lead), error: .milliseconds(row.error))
-            #expect(skew.isTooLarge == row.isTooLarge, "\(row)")
+            #expect(skew.exceeds(ClockSkew.allowed(for: settings)) == row.isTooLarge, "\(row)")
         }
-        #expect(ClockSkew.tolerance * 4 == Revocation.leeway)
     }
 }

@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import Locks
 import SQLiteStore
 import Sessions
 import Synchronization
@@ -16,6 +17,10 @@ import Testing
                 let ready = await server.send(Request(.get, "/readyz"), on: listener)
                 #expect(ready.text == #"{"status":"ready","store":"ok"}"#)
             }
+            server.environment.machine.withLock { $0.isClockOutvoted = { true } }
+            let outvoted = await server.send(Request(.get, "/readyz"))
+            #expect(outvoted.status == 503 && outvoted.string("store") == "clock")
+            server.environment.machine.withLock { $0.isClockOutvoted = { false } }
             server.environment.isStopping.store(true, ordering: .relaxed)
             let stopping = await server.send(Request(.get, "/readyz"))
             #expect(stopping.status == 503)

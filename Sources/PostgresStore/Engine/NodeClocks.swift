@@ -1,0 +1,15 @@
+public import Sessions
+
+extension PostgresStore {
+    /// Tells the other nodes how far the clock of this node's machine is ahead of the database's, and returns the leads that
+    /// they have told within the last `NodeSQL.memorySeconds`.
+    public func exchangeLeads(of node: String, _ lead: Duration) async throws(StoreError) -> [Duration] {
+        let now = clock.now
+        return try await change(nil) { (transaction) throws(DatabaseError) in
+            let rows = try transaction.run([
+                NodeSQL.report(node, lead, at: now), NodeSQL.forget(at: now), NodeSQL.selectOthers(node, at: now),
+            ])
+            return try rows[2].map { row in .milliseconds(row.integer()) }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import Cryptography
+import HTTP
+import JOSE
+import JSON
+import PostgresFixture
+import PostgresStore
+import Sockets
+import Telemetry
+import Testing
+
+@testable import Configuration
+@testable import Server
+@testable import Sessions
+@testable import sojourn
+
+/// A node whose machine has another time than the database and the other node: every answer is right all the same.
+@Suite("Many nodes: the time is the database's", .timeLimit(.minutes(2)))
+struct NodeTimeTests {
+    private static let rootKey = Hex.encode([UInt8](repeating: 7, count: 32))
+    private static let interval = Duration.seconds(20)
+
+    /// A node whose machine is right, another whose machine is not, and a user with a phone.
+    private final class Nodes {
+        let right: Application
+        let off: SojournServer
+        let addresses: SojournServer.Start
+        private let folder = StartingFolder()
+
+        init(ahead seconds: Int64) async throws {
+            var configuration = folder.configuration
+            configuration.database.location = .postgres(url: try PostgresServer.shared.newDatabase())
+            configuration.server.issuer = "https://id.example"
+            right = try await Application.open(configuration, Self.environment(ahead: 0))
+            _ = try await Administration(right.context).changeSettings(by: .system) { $0.rotationInterval = interval }
+            // What a node that is right tells the others.
+            if case .postgres(let store) = right.database { _ = try await store.exchangeLeads(of: "right", .zero) }
+            off = SojournServer(configuration, Self.environment(ahead: seconds))
+            addresses = try await off.start()
+        }
+
+        private static func environment(ahead seconds: Int64) -> Environment {
+            let shift = Duration.seconds(seconds)
+            var environment = Environment(
+                clock: WallClock(
+                    { WallClock.system.now + shift }, precisely: { WallClock.system.sinceEpoch + shift }),
+                logger: .silent, rootKeyVariable: rootKey)
+            environment.followsDatabaseClock = true
+            return environment
+        }
+
+        /// A session of a new user at the right node.
+        func logIn(_ username: String, boundTo key: PhoneKey? = nil) async throws -> TokenGrant {
+            let user = try await Administration(right.context).createUser(
+                username: username, password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system)
+            var request = SessionRequest(clientID: Client.mobileID, device: Device(id: "phone"))
+            request.proof = key.map { ProofOfPossession(of: $0.thumbprint) {} }
+            return try await Services(right.context).login.mintSession(request, for: .id(user.id), from: .system)
+        }
+
+        /// A refresh at the right node.
+        func refresh(_ token: String) async throws -> TokenGrant {
+            try await Services(right.context).refresh.refresh(
+                RefreshAttempt(token: token, clientID: Client.mobileID), from: .system)
+        }
+
+        /// A call to the node whose machine is off.
+        func call(
+            _ method: HTTP.Method, _ path: String, _ fields: [(StaticString, String)] = [], _ body: String = ""
+        ) throws -> (status: Int, json: JSONValue, date: String?) {
+            var all = Fields()
+            if !body.isEmpty { all.append("Content-Type", "application/json") }
+            for (name, value) in fields { all.append(name, value) }
+            let address = try SocketAddress(String(addresses.addresses.public.dropFirst("http://".count)))
+            let response = try HTTPExchange.send(
+                Request(method, path, fields: all, body: Array(body.utf8)), to: address)
+            return (response.status.code, JSONValue(text: response.body) ?? .null, response.fields.first("Date"))
+        }
+
+        func end() async {
+            await off.stop(deadline: .seconds(5))
+            await right.close()
+        }
+    }
+
+    private static let offsets: [Int64] = [-600, -60, 60, 600]
+
+    @Test("a lost answer is repeated there within the rotation interval, and ends no session", arguments: offsets)
+    func lostAnswer(seconds: Int64) async throws {
+        let nodes = try await Nodes(ahead: seconds)
+        for round in 0..<3 {
+            let first = try #require(try await nodes.logIn("anna\(round)").refreshToken)
+            let second = try #require(try await nodes.refresh(first).refreshToken)
+            let repeated = try nodes.call(.post, "/v1/refresh", [], #"{"refresh_token":"\#(first)"}"#)
+            #expect(repeated.status == 200, "\(repeated.json)")
+            #expect(repeated.json["refresh_token"]?.string == second)
+            // The other way round: what it issues is the right node's.
+            let third = try nodes.call(.post, "/v1/refresh", [], #"{"refresh_token":"\#(second)"}"#)
+            #expect(third.status == 200, "\(third.json)")
+            _ = try await nodes.refresh(try #require(third.json["refresh_token"]?.string))
+        }
+        let events = try await nodes.right.context.store.events(after: 0, limit: 200, userID: nil, sessionID: nil)
+        #expect(!events.contains { $0.event.reason == "refresh_token_reused" })
+        await nodes.end()
+    }
+
+    @Test("`iat`, `exp`, `issued_at` and the field `Date` are right there", arguments: offsets)
+    func times(seconds: Int64) async throws {
+        let nodes = try await Nodes(ahead: seconds)
+        let login = try await nodes.logIn("anna")
+        let before = WallClock.system.now.secondsSinceEpoch
+        let token = try #require(login.refreshToken)
+        let answer = try nodes.call(.post, "/v1/refresh", [], #"{"refresh_token":"\#(token)"}"#)
+        let span = (before - 1)...(WallClock.system.now.secondsSinceEpoch + 1)
+        let access = try #require(answer.json["access_token"]?.string)
+        let (issued, lifetime) = try Self.times(of: access)
+        #expect(span.contains(issued))
+        #expect(try lifetime == Self.times(of: login.accessToken).lifetime)
+        #expect(answer.json["issued_at"]?.integer.map(span.contains) == true)
+        let dates = span.map { String(decoding: HTTPDate.imfFixdate(secondsSinceEpoch: Int($0)), as: UTF8.self) }
+        #expect(dates.contains(answer.date ?? ""))
+        await nodes.end()
+    }
+
+    /// `iat` of an access token, and the time from there to `exp`.
+    private static func times(of token: String) throws -> (issued: Int64, lifetime: Int64) {
+        let part = String(token.split(separator: ".")[1])
+        let bytes = try #require(Base64URL.decode(part))
+        let claims = try #require(JSONValue(text: bytes))
+        let issued = try #require(claims["iat"]?.integer)
+        return (issued, try #require(claims["exp"]?.integer) - issued)
+    }
+
+    @Test("a proof of possession of a phone whose clock is right is accepted there", arguments: offsets)
+    func proof(seconds: Int64) async throws {
+        let nodes = try await Nodes(ahead: seconds)
+        let key = PhoneKey()
+        let token = try await nodes.logIn("anna", boundTo: key).accessToken
+        let proof = key.proof(.get, "https://id.example/v1/me", token: token, nonce: nil)
+        let fields: [(StaticString, String)] = [
+            ("Authorization", "DPoP \(token)"), ("DPoP", proof), ("Host", "id.example"), ("X-Forwarded-Proto", "https"),
+        ]
+        let answer = try nodes.call(.get, "/v1/me", fields)
+        #expect(answer.status == 200, "\(answer.json)")
+        await nodes.end()
+    }
+
+    @Test("the node says that it is not ready as soon as it has compared the clocks")
+    func readiness() async throws {
+        let nodes = try await Nodes(ahead: 600)
+        let deadline = ContinuousClock.now + .seconds(60)
+        var answer = try nodes.call(.get, "/readyz")
+        while answer.status == 200, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(50))
+            answer = try nodes.call(.get, "/readyz")
+        }
+        #expect(answer.status == 503 && answer.json["store"]?.string == "clock")
+        #expect(try nodes.call(.get, "/healthz").status == 200)
+        await nodes.end()
+    }
+}
