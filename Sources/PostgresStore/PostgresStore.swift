@@ -17,7 +17,7 @@ internal import StoreFoundation
 ///
 /// Reading order: this file · Engine/`SessionBatch` (refreshes: many in two round trips) with Engine/`SessionWrites` (the
 /// statements that write them) and SQL/`SessionSQL` (the one that reads them) · Engine/`Transaction` (the locks between nodes,
-/// and all other changes) · Tables/`PostgresRows` (requests and writes of the domain's procedures) with the other files of SQL
+/// and all other changes) with Engine/`ChangePool` · SQL/`FollowedTable` (the order of events) · Tables/`PostgresRows` (requests and writes of the domain's procedures) with the other files of SQL
 /// · `CatalogueCache` · `ReconnectingConnection` and Driver/`Connection` (with `Rows` the only users of libpq) and `Statement`
 /// (sent by name where `StatementNames` allows it) · `MigrationRunner`.
 public final class PostgresStore: Store {
@@ -33,8 +33,12 @@ public final class PostgresStore: Store {
         public var batchMax = 512
         /// The number of connections for changes of sessions. Each serves a fixed part of all ids.
         public var sessionConnections = 1
-        /// The number of connections for other changes: logins, users, settings.
+        /// The number of connections that are kept for other changes: logins, users, settings.
         public var changeConnections = 2
+        /// The largest number of connections for such changes. Those beyond the kept ones are made while a change waits.
+        public var changeConnectionsMax = 8
+        /// The time after its last use when a connection beyond the kept ones is closed.
+        public var changeIdleTime = Duration.seconds(10)
         /// The monotonic clock, for deadlines and durations.
         public var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
         /// The time; with `followsDatabaseClock`, the clock of this machine, which is only compared with the database's.
@@ -58,7 +62,7 @@ public final class PostgresStore: Store {
     private let cache = CatalogueCache()
     private let sessionChanges: [BatchQueue<PendingSessionChange>]
     private let sessionReads: BatchQueue<PendingSessionChange>
-    private let changes: [BatchQueue<PendingWork>]
+    private let changes: ChangePool
     private let reads: BatchQueue<PendingWork>
     private let longReads: BatchQueue<PendingWork>
     private let lanes: [ReconnectingConnection]
@@ -84,25 +88,25 @@ public final class PostgresStore: Store {
             on: connection, url: url)
         (self.options, self.time, machineClock) = (settled, time, options.clock)
         var lanes: [ReconnectingConnection] = []
-        func lane() -> ReconnectingConnection {
-            let lane = ReconnectingConnection(url: url, options: settled, names: names)
-            lanes.append(lane)
-            return lane
+        func newConnection() -> ReconnectingConnection {
+            let made = ReconnectingConnection(url: url, options: settled, names: names)
+            lanes.append(made)
+            return made
         }
         let cache = cache
         func batches(_ label: String) -> BatchQueue<PendingSessionChange> {
-            let batch = SessionBatch(lane: lane(), cache: cache, time: time, options: settled)
+            let batch = SessionBatch(lane: newConnection(), cache: cache, time: time, options: settled)
             return BatchQueue(label: label, pendingMax: options.pendingMax, batchMax: options.batchMax) {
                 batch.process($0)
             }
         }
         func work(_ label: String) -> BatchQueue<PendingWork> {
-            let worker = Worker(lane: lane(), options: settled)
+            let worker = Worker(lane: newConnection(), options: settled)
             return BatchQueue(label: label, pendingMax: options.pendingMax, batchMax: 1) { worker.process($0) }
         }
         sessionChanges = (0..<max(1, options.sessionConnections)).map { batches("database sessions \($0)") }
         sessionReads = batches("database session reader")
-        changes = (0..<max(1, options.changeConnections)).map { work("database changes \($0)") }
+        changes = ChangePool(settled, newConnection)
         reads = work("database reader")
         longReads = work("database long reader")
         self.lanes = lanes
@@ -111,7 +115,8 @@ public final class PostgresStore: Store {
     /// Waits until every accepted call has been answered, and disconnects. Later calls are refused as unavailable.
     public func close() async {
         for queue in sessionChanges + [sessionReads] { await Self.finish { queue.close($0) } }
-        for queue in changes + [reads, longReads] { await Self.finish { queue.close($0) } }
+        await Self.finish { changes.close($0) }
+        for queue in [reads, longReads] { await Self.finish { queue.close($0) } }
         for lane in lanes { lane.close() }
     }
 
@@ -136,7 +141,7 @@ public final class PostgresStore: Store {
 
     /// The number of changes that wait for a connection.
     public var waitingChanges: Int {
-        sessionChanges.reduce(0) { $0 + $1.waitingCount } + changes.reduce(0) { $0 + $1.waitingCount }
+        sessionChanges.reduce(0) { $0 + $1.waitingCount } + changes.waitingCount
     }
 
     // MARK: Access to the database
@@ -153,12 +158,12 @@ public final class PostgresStore: Store {
     /// Runs `body` in a transaction that first takes `lock`, and returns when it is durable. After a conflict with other
     /// transactions it runs again.
     ///
-    /// - Parameter key: selects the connection; changes with the same key use the same one.
+    /// - Parameter key: changes with the same key run one after the other.
     func change<Outcome: Sendable>(
-        _ lock: Statement?, by key: Int = 0,
+        _ lock: Statement?, by key: UInt8 = 0,
         _ body: @escaping @Sendable (Transaction) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        let outcome = try await perform(on: changes[key % changes.count]) { (connection, limit) throws(DatabaseError) in
+        let outcome = try await perform({ changes.submit($0, by: key) }) { (connection, limit) throws(DatabaseError) in
             try Transaction.run(
                 on: connection, lock.map { [$0] } ?? [], timeLeft: limit.left, until: limit.deadline, body)
         }
@@ -176,6 +181,24 @@ public final class PostgresStore: Store {
             }
         }
         return ClockSkew(lead: machineClock.sinceEpoch - options.time(of: time).sinceEpoch, error: time.error)
+    }
+
+    /// The age of the oldest event or revocation that is committed and not readable yet, because a transaction that announced
+    /// smaller numbers has not ended; zero if there is none.
+    public func feedLag() async throws(StoreError) -> Duration {
+        let clock = options.clock
+        @Sendable func lag(_ connection: Connection, _ limit: TimeLimit) throws(DatabaseError) -> Duration {
+            var lag: Int64 = 0
+            for table in [FollowedTable.events, .revocations] {
+                let ends = try connection.read([table.end(after: 0)], until: limit.deadline)
+                guard let end = try ends[0].first({ row in row.integer() }) else { continue }
+                let ages = try connection.read([table.ageOfRest(after: end, at: clock.now)], until: limit.deadline)
+                let age = try ages[0].first { row in row.optional { row in row.integer() } } ?? nil
+                lag = max(lag, age ?? 0)
+            }
+            return .seconds(lag)
+        }
+        return try await perform(on: reads, lag)
     }
 
     /// See `Store`. From memory, if the revision in the database is unchanged.
@@ -225,7 +248,7 @@ public final class PostgresStore: Store {
         _ body: @escaping @Sendable (any StoreTransaction) throws(TransactionError) -> Outcome
     ) async throws(StoreError) -> Outcome {
         let clock = options.clock
-        let (outcome, transitions) = try await change(scope.lock, by: Int(scope.queue)) {
+        let (outcome, transitions) = try await change(scope.lock, by: scope.queue) {
             (transaction) throws(DatabaseError) in
             let rows = PostgresRows(clock) { (statements) throws(DatabaseError) in try transaction.run(statements) }
             let (outcome, rest) = try rows.run(body)
@@ -251,6 +274,13 @@ public final class PostgresStore: Store {
         on queue: BatchQueue<PendingWork>,
         _ body: @escaping @Sendable (Connection, TimeLimit) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
+        try await perform({ queue.submit($0) }, body)
+    }
+
+    private func perform<Outcome: Sendable>(
+        _ submit: (PendingWork) -> Admission,
+        _ body: @escaping @Sendable (Connection, TimeLimit) throws(DatabaseError) -> Outcome
+    ) async throws(StoreError) -> Outcome {
         let result: Result<Outcome, StoreError> = await withCheckedContinuation { continuation in
             let work = PendingWork(
                 waitingSince: options.now(),
@@ -259,13 +289,18 @@ public final class PostgresStore: Store {
                     return { continuation.resume(returning: .success(outcome)) }
                 },
                 refuse: { continuation.resume(returning: .failure($0)) })
-            submit(work, to: queue, work.refuse)
+            Self.take(submit(work), work.refuse)
         }
         return try result.get()
     }
 
     private func submit<Job>(_ job: Job, to queue: BatchQueue<Job>, _ refuse: (StoreError) -> Void) {
-        switch queue.submit(job) {
+        Self.take(queue.submit(job), refuse)
+    }
+
+    /// Refuses work that was not accepted.
+    private static func take(_ admission: Admission, _ refuse: (StoreError) -> Void) {
+        switch admission {
         case .accepted: break
         case .full: refuse(.unavailable("too much waits for the database"))
         case .closed: refuse(.unavailable("the database is closed"))

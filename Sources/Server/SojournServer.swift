@@ -89,6 +89,7 @@ public actor SojournServer {
             let webhooks: [Delivery]
             let geoDatabase: GeoDatabaseFile?
             let clocks: ClockComparison?
+            let feedLag: FeedLag?
             let endpoints: Endpoints
             do throws(StartError) {
                 geoDatabase = try configuration.geoDatabase(logger: environment.logger)
@@ -98,6 +99,7 @@ public actor SojournServer {
                 try await application.beginServing()
                 application.metrics.showCertificates(reloaders, engine)
                 clocks = ClockComparison(application, environment)
+                feedLag = FeedLag(application.database, application.metrics, environment.logger)
                 if let geoDatabase { application.metrics.showGeoDatabase(geoDatabase) }
                 endpoints = application.endpoints(
                     remoteLogins: configuration.remoteLogins(geoDatabase), console: consoleSettings(addresses),
@@ -126,6 +128,7 @@ public actor SojournServer {
                         group.addTask { await maintenance.watchLogins(of: endpoints.phoneLogins) }
                         group.addTask { await ends.run() }
                         group.addTask { await notices.run() }
+                        if let feedLag { group.addTask { await feedLag.run() } }
                         for deliveries in clientDeliveries { group.addTask { await deliveries.run() } }
                         for webhook in webhooks { group.addTask { await webhook.run() } }
                         if let geoDatabase { group.addTask { await geoDatabase.run() } }

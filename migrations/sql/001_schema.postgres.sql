@@ -403,7 +403,7 @@ CREATE INDEX phone_logins_waiting ON phone_logins (id) WHERE state = 'requested'
 CREATE INDEX phone_logins_by_time ON phone_logins (started_at, id);
 CREATE INDEX phone_logins_by_state ON phone_logins (state, started_at, id);
 
--- Numbers are given in the order of commits, under the lock of the audit trail, because readers have them as their cursor.
+-- Readers have the numbers as their cursor. Under shared locks, writers say which numbers may still appear.
 CREATE TABLE audit_events (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     kind text NOT NULL,
@@ -436,7 +436,7 @@ CREATE INDEX audit_events_of_clients ON audit_events (client_id, number) WHERE k
 CREATE INDEX audit_events_of_settings ON audit_events (kind, number) WHERE kind = 'settings_changed';
 
 -- The feed that resource servers read: access tokens that have not expired and are refused all the same. Numbers are
--- given in the order of commits, under the lock of the audit trail.
+-- as in the audit trail.
 CREATE TABLE revocations (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     kind text NOT NULL,

@@ -196,19 +196,21 @@ public struct WebhookMessage: Encodable, Sendable {
         UTCTime(secondsSinceEpoch: instant.secondsSinceEpoch).rfc3339
     }
 
-    /// The first change of the user's address after that event of the trail.
+    /// The first change of the user's address after that event of the trail. Looks from the newest event back, because that list
+    /// has each committed event, whereas one with a cursor can still lack the change that the user's row has.
     private static func emailChange(
         of userID: Identifier<Sessions.User>, after eventID: Int64, in store: any Store
     ) async throws(StoreError) -> EmailChange? {
         let partSize = 200
-        var (cursor, isAtEnd) = (eventID, false)
+        var first: EmailChange?
+        var (cursor, isAtEnd): (Int64?, Bool) = (nil, false)
         while !isAtEnd {
-            let part = try await store.events(after: cursor, limit: partSize, userID: userID, sessionID: nil)
-            let change = part.first { $0.event.kind == .emailChanged }?.event.reason.flatMap(EmailChange.init)
-            if let change { return change }
-            (cursor, isAtEnd) = (part.last?.id ?? cursor, part.count < partSize)
+            let part = try await store.events(ofUser: userID, before: cursor, limit: partSize)
+            let later = part.prefix { $0.id > eventID }
+            first = later.last { $0.event.kind == .emailChanged }?.event.reason.flatMap(EmailChange.init) ?? first
+            (cursor, isAtEnd) = (part.last?.id, later.count < partSize)
         }
-        return nil
+        return first
     }
 
     /// The number of a user's ended sessions among which an earlier session is searched. The bound limits how long one message

@@ -155,7 +155,7 @@ extension Route {
             "follow_revocations", .operation, "Follow revocations",
             """
             The feed for resource servers: tokens that end before they expire. Without a cursor it begins with \
-            everything that still matters; new items follow in the order of commits. The answer is a page, which \
+            everything that still matters; new items follow in the same order for every reader. The answer is a page, which \
             waits up to `wait` seconds for an item. With `Accept: text/event-stream` it is a stream of \
             server-sent events. The id of each event is the cursor, and `caught_up` marks the end of the earlier \
             items.

@@ -113,6 +113,21 @@ final class ReconnectingConnection: Sendable {
         }
     }
 
+    /// Makes the connection if there is none. False if that is not possible at present.
+    func connect(before deadline: ContinuousClock.Instant) -> Bool {
+        if let kept = takeKept() {
+            giveBack(kept)
+            return true
+        }
+        do throws(DatabaseError) {
+            giveBack(try connect(until: deadline))
+            return true
+        } catch { return false }
+    }
+
+    /// Closes the connection. The next use makes it again.
+    func disconnect() { state.withLock { $0.connection = nil } }
+
     /// Closes the connection permanently.
     func close() {
         state.withLock { state in

@@ -39,12 +39,13 @@ struct SessionWrites {
 
     var isEmpty: Bool { rotations.count == 0 && others.count == 0 }
 
-    /// The locks that the statements need beforehand: rows in the order of ids first, the trail last, as in every transaction.
-    /// A login that has locked one of these sessions waits for the trail, so the holder of the trail must not wait for that
-    /// login. A batch that only rotates locks each row as it writes it.
+    /// What the statements need beforehand: the rows locked in the order of ids, as in every transaction, and then the numbers of
+    /// the events announced. A batch that only rotates locks each row as it writes it.
     var locks: [Statement] {
         if others.count == 0 { return [] }
-        return [Statement(Self.locking, ids)] + (events.count > 0 ? [TransactionLock.trail.alone] : [])
+        if events.count == 0 { return [Statement(Self.locking, ids)] }
+        let tables: Set<FollowedTable> = revocations.count > 0 ? [.events, .revocations] : [.events]
+        return [Statement(Self.locking, ids), FollowedTable.announce(tables)]
     }
 
     private static let locking = Template(

@@ -1,8 +1,9 @@
 internal import Sessions
 
 /// Advisory locks that serialise changes of several nodes. Each is held until the end of its transaction. Transactions take
-/// them in this order, so that they cannot deadlock. Rows are locked before the last one: rows of users first, then those of
-/// sessions: a phone before what it has let in, and all others in the order of their ids; then those of logins.
+/// them in this order, so that they cannot deadlock. Rows are locked after them: rows of users first, then those of sessions: a
+/// phone before what it has let in, and all others in the order of their ids; then those of logins. Events come last, under
+/// locks for which no transaction waits (`FollowedTable`).
 enum TransactionLock: Int64 {
     /// A change of accounts (users, settings, clients) takes the lock exclusively; a change of sessions shares it. A refresh
     /// that is not committed before a change of accounts is therefore not committed after it either.
@@ -10,9 +11,6 @@ enum TransactionLock: Int64 {
     /// Changes of keys.
     case keys = 0x536F_6A72_0002
     case migrations = 0x536F_6A72_0003
-    /// Appends to the audit trail, as the last lock of a transaction. Numbers are assigned in the order of commits, so that a
-    /// reader at one number never misses a smaller one.
-    case trail = 0x536F_6A72_0004
 
     /// Takes the lock exclusively until the end of the transaction.
     var alone: Statement { Statement(Self.takingAlone, rawValue) }

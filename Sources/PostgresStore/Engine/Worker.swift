@@ -26,25 +26,25 @@ final class Worker: Sendable {
     }
 
     /// Answers all of `batch`.
-    func process(_ batch: [PendingWork]) { for work in batch { process(work) } }
+    func process(_ batch: [PendingWork]) { for work in batch { answer(to: work)() } }
 
-    private func process(_ work: PendingWork) {
+    /// Does the work, and returns a closure that delivers the outcome or an error.
+    func answer(to work: PendingWork) -> @Sendable () -> Void {
         let deadline = work.waitingSince + options.decisionDeadline
         while true {
             guard options.now() < deadline else {
-                return work.refuse(.unavailable("waited longer than the deadline for the database"))
+                return { work.refuse(.unavailable("waited longer than the deadline for the database")) }
             }
             do throws(DatabaseError) {
-                let answer = try lane.withConnection(until: deadline) { (connection) throws(DatabaseError) in
+                return try lane.withConnection(until: deadline) { (connection) throws(DatabaseError) in
                     // Making the connection may have used some of the time.
                     try work.run(connection, TimeLimit(deadline: deadline, left: deadline - options.now()))
                 }
-                return answer()
             } catch {
                 // A transaction that another one has overtaken is not a failure.
                 if error != .overtaken { options.observer.failed(error.description) }
                 if error.consequence == .mayRepeat { continue }
-                return work.refuse(error.storeError)
+                return { work.refuse(error.storeError) }
             }
         }
     }

@@ -1,7 +1,8 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// Every statement about the audit trail. An insert needs `TransactionLock.trail`.
+/// Every statement about the audit trail. An insert comes after `FollowedTable.announce`, and numbers are read up to
+/// `FollowedTable.end` where a reader follows them.
 enum EventSQL {
     /// No events, column by column: the guard, the columns of the event, those of its revocation.
     static let noRows = ColumnArrays { row in
@@ -25,8 +26,6 @@ enum EventSQL {
         EventColumns.write(event, revocation, to: &row)
     }
 
-    static let selectLast = Statement(Template("SELECT coalesce(max(number), 0) FROM audit_events"))
-
     private static func insert(firstParameter: Int, _ condition: String) -> String {
         """
         INSERT INTO audit_events (\(EventColumns.all.list))
@@ -44,13 +43,16 @@ enum EventSQL {
 
     static func read(_ row: inout Row) throws(CorruptRow) -> RecordedEvent { try EventColumns.read(&row) }
 
-    /// The statements that add `events` to the trail and their revocations to the feed, with the lock. None for no events.
+    /// The statements that add `events` to the trail and their revocations to the feed. None for no events.
     static func insert(_ events: [RevokingEvent]) -> [Statement] {
         if events.isEmpty { return [] }
         var rows = noRows
         for entry in events { add(entry.event, entry.revocation, to: &rows) }
-        return [TransactionLock.trail.alone, Statement(insertingUnguarded, parameters: rows.parameters)]
-            + RevocationSQL.insert(events.compactMap(\.revocation))
+        let revocations = events.compactMap(\.revocation)
+        return [
+            FollowedTable.announce(revocations.isEmpty ? [.events] : [.events, .revocations]),
+            Statement(insertingUnguarded, parameters: rows.parameters),
+        ] + RevocationSQL.insert(revocations)
     }
 
     private static let insertingUnguarded = Template(insert(firstParameter: 1, "WHERE e.guard IS NULL"))

@@ -1,7 +1,8 @@
 internal import Sessions
 internal import StoreFoundation
 
-/// Every statement about the feed of revocations. An insert needs `TransactionLock.trail`.
+/// Every statement about the feed of revocations. An insert comes after `FollowedTable.announce`, and numbers are read up to
+/// `FollowedTable.end`.
 enum RevocationSQL {
     /// No revocations, column by column: the guard, the columns of the revocation.
     static let noRows = ColumnArrays { row in
@@ -39,7 +40,7 @@ enum RevocationSQL {
         insert(firstParameter: firstParameter, "WHERE r.guard IN (SELECT id FROM \(changed))")
     }
 
-    /// The statements that add `revocations`, under the lock that their events have taken. None for no revocations.
+    /// The statements that add `revocations`, which are announced. None for no revocations.
     static func insert(_ revocations: [Revocation]) -> [Statement] {
         if revocations.isEmpty { return [] }
         var rows = noRows
@@ -48,6 +49,8 @@ enum RevocationSQL {
     }
 
     private static let insertingUnguarded = Template(insert(firstParameter: 1, "WHERE r.guard IS NULL"))
+
+    static func read(_ row: inout Row) throws(CorruptRow) -> Revocation { try RevocationColumns.read(&row) }
 
     static func select(after cursor: Int64, at now: Instant, limit: Int) -> Statement {
         Statement(selecting, cursor, now, limit)
@@ -58,10 +61,6 @@ enum RevocationSQL {
         SELECT number, \(RevocationColumns.all.list) FROM revocations
         WHERE number > $1::bigint AND matters_until > $2::bigint ORDER BY number LIMIT $3::bigint
         """)
-
-    /// The sequence advances at once, also for numbers that are not committed yet; no later number is smaller.
-    static let selectLast = Statement(
-        Template("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM revocations_number_seq"))
 
     static func deleteOld(before instant: Instant, limit: Int) -> Statement {
         Statement(

@@ -5,7 +5,28 @@ extension PostgresRows {
     func events(
         after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
     ) -> Answer<[RecordedEvent]> {
-        all(EventSQL.select(after: cursor, limit: limit, userID: userID, sessionID: sessionID), EventSQL.read)
+        events(after: cursor, EventSQL.select(after: cursor, limit: limit, userID: userID, sessionID: sessionID))
+    }
+
+    private func events(after cursor: Int64, _ statement: Statement) -> Answer<[RecordedEvent]> {
+        follow(.events, after: cursor, by: \.id, statement, EventSQL.read)
+    }
+
+    /// The rows of a statement that reads `table` after `cursor` by number, without those that a smaller number may still precede.
+    /// In a transaction with one snapshot, this is not sure for numbers that were committed while it began.
+    private func follow<Value>(
+        _ table: FollowedTable, after cursor: Int64, by number: @escaping (Value) -> Int64, _ statement: Statement,
+        _ read: @escaping (inout Row) throws(CorruptRow) -> Value
+    ) -> Answer<[Value]> {
+        ask([table.end(after: cursor), statement]) { (rows) throws(DatabaseError) in
+            let end = try Self.number(rows[0])
+            return Array(try rows[1].map(read).prefix { number($0) <= end })
+        }
+    }
+
+    private static func number(_ rows: Rows) throws(DatabaseError) -> Int64 {
+        guard let number = try rows.first({ row in row.integer() }) else { throw .lost("an answer is missing") }
+        return number
     }
 
     func events(ofUser userID: Identifier<User>, before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]> {
@@ -17,7 +38,7 @@ extension PostgresRows {
     }
 
     func sessionEnds(ofClient clientID: String, after cursor: Int64, limit: Int) -> Answer<[RecordedEvent]> {
-        all(EventSQL.selectEnds(ofClient: clientID, after: cursor, limit: limit), EventSQL.read)
+        events(after: cursor, EventSQL.selectEnds(ofClient: clientID, after: cursor, limit: limit))
     }
 
     func lifetimeChanges(ofClient clientID: String?, limit: Int) -> Answer<[RecordedEvent]> {
@@ -27,9 +48,10 @@ extension PostgresRows {
     }
 
     func ledgerStep(after cursor: Int64, limit: Int) -> Answer<LedgerStep> {
-        ask(EventSQL.selectStep(after: cursor, limit: limit)) { (rows) throws(DatabaseError) in
-            let end = try rows[0].first { row in row.integer() }
-            return LedgerStep(try rows[1].map(EventSQL.read), to: end ?? cursor)
+        let statements = EventSQL.selectStep(after: cursor, limit: limit)
+        return ask([FollowedTable.events.end(after: cursor)] + statements) { (rows) throws(DatabaseError) in
+            let end = max(cursor, min(try Self.number(rows[0]), try Self.number(rows[1])))
+            return LedgerStep(Array(try rows[2].map(EventSQL.read).prefix { $0.id <= end }), to: end)
         }
     }
 
@@ -42,20 +64,18 @@ extension PostgresRows {
     }
 
     func revocations(after cursor: Int64, at now: Instant, limit: Int) -> Answer<[Revocation]> {
-        all(RevocationSQL.select(after: cursor, at: now, limit: limit)) { (row) throws(CorruptRow) in
-            try RevocationColumns.read(&row)
-        }
+        follow(
+            .revocations, after: cursor, by: \.number, RevocationSQL.select(after: cursor, at: now, limit: limit),
+            RevocationSQL.read)
     }
 
     func lastEvent() -> Answer<Int64> {
-        ask([EventSQL.selectLast]) { (rows) throws(DatabaseError) in
-            try rows[0].first { row in row.integer() } ?? 0
-        }
+        ask([FollowedTable.events.end(after: 0)]) { (rows) throws(DatabaseError) in try Self.number(rows[0]) }
     }
 
     func lastRevocation() -> Answer<Int64> {
-        ask([RevocationSQL.selectLast]) { (rows) throws(DatabaseError) in
-            try rows[0].first { row in row.integer() } ?? 0
+        ask(FollowedTable.endOfAssignedRevocations) { (rows) throws(DatabaseError) in
+            min(try Self.number(rows[0]), try Self.number(rows[1]))
         }
     }
 
@@ -66,7 +86,7 @@ extension PostgresRows {
 
     func append(_ revocations: [Revocation]) {
         if revocations.isEmpty { return }
-        perform(TransactionLock.trail.alone)
+        perform(FollowedTable.announce([.revocations]))
         for statement in RevocationSQL.insert(revocations) { perform(statement) }
     }
 

@@ -54,7 +54,7 @@ extension Store {
         }
     }
 
-    /// The number of the last event of the audit trail; 0 if it is empty.
+    /// The number of the last event that a reader gets; 0 if there is none. Every later event has a larger number.
     public func lastEvent() async throws(StoreError) -> Int64 {
         try await read(.short) { (reader) throws(TransactionError) in try reader.lastEvent().value() }
     }

@@ -1,6 +1,7 @@
 /// The requests about the audit trail.
 public protocol AuditReader {
-    /// The events of the audit trail after number `cursor`, of one user or one session if given.
+    /// The events of the audit trail after number `cursor`, of one user or one session if given. A reader of one number has missed
+    /// no smaller one, here and wherever `after` is a number. `ReadLength.page` is the exception, because no cursor comes of it.
     func events(
         after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
     ) -> Answer<[RecordedEvent]>
@@ -17,7 +18,7 @@ public protocol AuditReader {
     /// The latest events of the kind `clientChanged` of that client, or without one `settingsChanged`, the newest first.
     func lifetimeChanges(ofClient clientID: String?, limit: Int) -> Answer<[RecordedEvent]>
 
-    /// The number of the last event of the audit trail; 0 if it is empty.
+    /// The number of the last event that a reader gets; 0 if there is none. Every later event has a larger number.
     func lastEvent() -> Answer<Int64>
 
     /// Reads the next `limit` events after number `cursor`, and returns those of the kinds `ImportLedger.generalKinds`.
@@ -45,7 +46,7 @@ public protocol RevocationReader {
     /// Revocations after number `cursor` that still matter at `now`, the oldest first.
     func revocations(after cursor: Int64, at now: Instant, limit: Int) -> Answer<[Revocation]>
 
-    /// The largest number that the feed has assigned; 0 if there is none yet.
+    /// A number that every later revocation exceeds; 0 before the first one.
     func lastRevocation() -> Answer<Int64>
 }
 

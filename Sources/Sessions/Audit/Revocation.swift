@@ -43,8 +43,8 @@ public struct Revocation: Hashable, Sendable {
         }
     }
 
-    /// The number, which increases in the order of commits, so that a reader of one number has missed no smaller one. It is
-    /// part of the cursor.
+    /// The number, which is part of the cursor. A reader of one number has missed no smaller one. Of two revocations of one
+    /// session or one user, the later one has the larger number.
     public var number: Int64
     /// The kind.
     public var kind: Kind

@@ -4,7 +4,7 @@ public protocol RevocationSource: Sendable {
     /// revocation has been given every smaller number that any node ever wrote.
     func revocations(after cursor: Int64, at now: Instant, limit: Int) async throws(StoreError) -> [Revocation]
 
-    /// Returns the largest assigned number. A cursor beyond it is not of this database.
+    /// Returns a number that every later revocation exceeds. A cursor beyond it is not of this database.
     func lastRevocation() async throws(StoreError) -> Int64
 }
 

@@ -7,7 +7,7 @@ import Sessions
 import Testing
 
 /// Every writer takes the same locks in the same order, so that two nodes never wait for each other: the server would notice
-/// that only after a second, in which the audit trail stands still for all of them.
+/// that only after a second, in which what they have locked stands still.
 @Suite("PostgreSQL: the order of locks", .timeLimit(.minutes(2)))
 struct DeadlockTests {
     private static let now = Instant(secondsSinceEpoch: 1_800_000_000)

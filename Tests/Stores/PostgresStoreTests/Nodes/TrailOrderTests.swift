@@ -1,21 +1,24 @@
 import Cryptography
-import Dispatch
-import Locks
 import PostgresFixture
 import Sessions
 import Testing
 
 @testable import PostgresStore
 
-/// A reader of an event of the trail never misses one before it: a writer of one waits for those that have added theirs and have
-/// not committed yet. A reader that keeps a cursor, as webhooks do, depends on it.
+/// A reader of an event of the trail never misses one before it, although no writer of one waits for another. A reader that keeps
+/// a cursor, as webhooks do, depends on it.
 @Suite("PostgreSQL: the order of the trail", .timeLimit(.minutes(1)))
 struct TrailOrderTests {
     private static let now = Instant(secondsSinceEpoch: 1_800_000_000)
 
     private static func event(_ reason: String, of session: Session? = nil) -> AuditEvent {
         AuditEvent(
-            .sessionEnded, at: now, by: .system, userID: session?.userID, sessionID: session?.id, reason: reason)
+            .sessionEnded, at: now, by: .system, userID: session?.userID, sessionID: session?.id,
+            clientID: Client.mobileID, reason: reason)
+    }
+
+    private static func revocation(_ event: AuditEvent) -> RevokingEvent {
+        RevokingEvent(event: event, revocation: Revocation(.sessionEnded, of: event, at: now, until: now + .seconds(9)))
     }
 
     /// A way in which events come into the trail.
@@ -51,49 +54,107 @@ struct TrailOrderTests {
         },
     ]
 
-    /// In a transaction of its own, adds an event, tells so, and commits when it is let.
-    private static func addSlowly(
-        _ url: String, _ event: AuditEvent, _ added: DispatchSemaphore, _ commit: DispatchSemaphore
-    ) throws {
-        let deadline = ContinuousClock.now + .seconds(60)
-        let connection = try Connection(
-            url: url, patience: .seconds(10), names: StatementNames(areUsed: false), now: { .now })
-        try Transaction.run(on: connection, [], timeLeft: .seconds(60), until: deadline) {
-            (transaction) throws(DatabaseError) in
-            defer { added.signal() }
-            // It only shares the lock, so that a writer that does not take it alone passes by.
-            _ = try transaction.run(
-                [TransactionLock.trail.shared]
-                    + EventSQL.insert([RevokingEvent(event: event, revocation: nil)]).dropFirst())
-            added.signal()
-            _ = commit.wait(timeout: .now() + 50)
-        }
-    }
-
-    @Test("an event is not seen before one with a smaller number that has not been committed", arguments: ways)
+    @Test("an event is not read before one with a smaller number that has not been committed", arguments: ways)
     func order(_ way: Way) async throws {
         let url = try PostgresServer.shared.newDatabase()
         let store = try openStore(url)
         let session = try await givenSession(store)
-        let before = try await store.events(after: 0, limit: 200, userID: nil, sessionID: nil).last?.id ?? 0
-        let (added, commit, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), Locked(false))
-        async let slow: Void = onThread { try Self.addSlowly(url, Self.event("first"), added, commit) }
-        try await onThread { added.wait() }
-        async let fast: Void = {
-            try await way.add(store, session, Self.event("second", of: session))
-            isDone.withLock { $0 = true }
-        }()
-        // The number of the lock, in two halves.
-        let waiting = """
-            SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-                AND classid = \(TransactionLock.trail.rawValue >> 32) AND objid = \(TransactionLock.trail.rawValue & 0xFFFF_FFFF)
-            """
-        while !isDone.withLock({ $0 }), try PostgresServer.shared.run(waiting) == "0\n" { await Task.yield() }
-        #expect(try await store.events(after: before, limit: 9, userID: nil, sessionID: nil).isEmpty)
-        commit.signal()
-        _ = try await (slow, fast)
-        let events = try await store.events(after: before, limit: 9, userID: nil, sessionID: nil)
+        let start = try await store.lastEvent()
+        let slow = try HeldTransaction(url)
+        try slow.add([RevokingEvent(event: Self.event("first"), revocation: nil)])
+        // Does not wait for the other one.
+        try await way.add(store, session, Self.event("second", of: session))
+        #expect(try await store.events(after: start, limit: 9, userID: nil, sessionID: nil).isEmpty)
+        #expect(try await store.sessionEnds(ofClient: Client.mobileID, after: start, limit: 9).isEmpty)
+        #expect(try await store.lastEvent() == start)
+        let step = try await store.remembered(after: start, limit: 9)
+        #expect(step.place == start && step.events.isEmpty)
+        // A list of the newest events shows what there is.
+        #expect(try await store.events(before: nil, limit: 1).map(\.event.reason) == ["second"])
+        try slow.commit()
+        let events = try await store.events(after: start, limit: 9, userID: nil, sessionID: nil)
         #expect(events.map(\.event.reason) == ["first", "second"])
+        #expect(try await store.lastEvent() == events.last?.id)
+        await store.close()
+    }
+
+    @Test("a revocation is not read before one with a smaller number, and the end of the feed is before both")
+    func revocations() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let store = try openStore(url)
+        func add(_ reason: String) throws {
+            let transaction = try HeldTransaction(url)
+            try transaction.add([Self.revocation(Self.event(reason))])
+            try transaction.commit()
+        }
+        #expect(try await store.lastRevocation() == 0)
+        try add("before")
+        let start = try await store.lastRevocation()
+        let slow = try HeldTransaction(url)
+        try slow.add([Self.revocation(Self.event("first"))])
+        try add("second")
+        #expect(try await store.lastRevocation() == start)
+        #expect(try await store.revocations(after: start, at: Self.now, limit: 9).isEmpty)
+        #expect(try await store.revocations(after: start - 1, at: Self.now, limit: 9).map(\.reason) == ["before"])
+        try slow.commit()
+        let news = try await store.revocations(after: start, at: Self.now, limit: 9)
+        #expect(news.map(\.reason) == ["first", "second"])
+        #expect(try await store.lastRevocation() == news.last?.number)
+        await store.close()
+    }
+
+    @Test("a rolled-back transaction holds nothing back, nor does one of another schema")
+    func rolledBack() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let store = try openStore(url)
+        let others = try PostgresServer.shared.newDatabase()
+        let otherStore = try openStore(others)
+        let (slow, other) = (try HeldTransaction(url), try HeldTransaction(others))
+        for transaction in [slow, other] { try transaction.add([Self.revocation(Self.event("never"))]) }
+        try slow.rollBack()
+        for reason in ["first", "second"] { try await store.append([Self.event(reason)]) }
+        let events = try await store.events(after: 0, limit: 9, userID: nil, sessionID: nil)
+        #expect(events.map(\.event.reason) == ["first", "second"])
+        try other.rollBack()
+        for store in [store, otherStore] { await store.close() }
+    }
+
+    @Test("numbers beyond 32 bits keep their order")
+    func largeNumbers() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let store = try openStore(url)
+        let schema = url.split(separator: "%3D").last.map(String.init) ?? ""
+        // One of them crosses the border at which the halves of a number begin anew.
+        for edge in [2_147_483_647, 4_294_967_295, 8_589_934_591] as [Int64] {
+            for table in ["audit_events", "revocations"] {
+                try PostgresServer.shared.run("SELECT setval('\(table)_number_seq', \(edge - 1))", schema: schema)
+            }
+            let slow = try HeldTransaction(url)
+            try slow.add([Self.revocation(Self.event("first"))])
+            try await store.append([Self.event("second")])
+            #expect(try await store.events(after: edge - 1, limit: 9, userID: nil, sessionID: nil).isEmpty)
+            #expect(try await store.lastRevocation() == edge - 1)
+            try slow.commit()
+            let events = try await store.events(after: edge - 1, limit: 9, userID: nil, sessionID: nil)
+            #expect(events.map(\.id) == [edge, edge + 1])
+            #expect(try await store.lastRevocation() == edge)
+        }
+        await store.close()
+    }
+
+    @Test("the lag is the age of what is committed and not readable")
+    func lag() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let store = try openStore(url)
+        let slow = try HeldTransaction(url)
+        try slow.add([Self.revocation(Self.event("first"))])
+        #expect(try await store.feedLag() == .zero)
+        var old = Self.event("second")
+        old.at = Self.now + .seconds(-7)
+        try await store.append([old, Self.event("third")])
+        #expect(try await store.feedLag() == .seconds(7))
+        try slow.commit()
+        #expect(try await store.feedLag() == .zero)
         await store.close()
     }
 }

@@ -1,0 +1,27 @@
+import PostgresFixture
+import Sessions
+
+@testable import PostgresStore
+
+/// A transaction of a node that stands open until it is told to end.
+final class HeldTransaction {
+    private let connection: Connection
+    private let deadline = ContinuousClock.now + .seconds(60)
+
+    init(_ url: String) throws {
+        connection = try Connection(
+            url: url, patience: .seconds(10), names: StatementNames(areUsed: false), now: { .now })
+        try run([Statement("BEGIN")])
+    }
+
+    private func run(_ statements: [Statement]) throws {
+        _ = try connection.run(statements, commits: false, until: deadline)
+    }
+
+    /// Adds events, as every writer does.
+    func add(_ events: [RevokingEvent]) throws { try run(EventSQL.insert(events)) }
+
+    func commit() throws { try run([Statement("COMMIT")]) }
+
+    func rollBack() throws { try run([Statement("ROLLBACK")]) }
+}
