@@ -1,5 +1,8 @@
 /// The database schema as a list of numbered steps, embedded into the binary.
 ///
+/// Reading order: this file · `Script` and `Effect` (what a file says of itself) · `Standing` (what a program and a database know of
+/// each other, and what is next).
+///
 /// This module owns the texts and their order. It must not know a database: each backend has a runner, which applies the
 /// missing steps at the start, forward only, each in one transaction. A released step never changes again, because databases
 /// store the digests of the steps that they have applied.
@@ -14,6 +17,11 @@
 /// no row is rewritten. The program writes old and new, and reads the new where it is present. The running server then *fills*
 /// rows in small steps, as clean-up does. A later release *contracts*: it no longer writes the old, and the release after that
 /// drops it.
+///
+/// **Both directions.** Programs of a release and of the one before it work on one schema side by side, whichever of them
+/// starts. A step that drops something states the step that a program must know to do without it (`-- readable by: 3`). That
+/// step says `retires parts of` the table and changes nothing else, so that programs are told apart by it. `faults(in:)` checks
+/// this.
 public struct Migration: Sendable {
     /// The number: 1, 2, 3 …
     public let version: Int

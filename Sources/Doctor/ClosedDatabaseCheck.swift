@@ -25,7 +25,8 @@ struct ClosedDatabaseCheck {
         var findings = Self.file(diagnostics, path)
         let missing = try database.plan()
         findings += [
-            contents.migrations(missing, appliedCount: diagnostics.applied.count),
+            contents.migrations(
+                missing, appliedCount: diagnostics.applied.count, newerNames: try database.newerNames()),
             Self.sqlite(diagnostics.sqliteVersion),
         ]
         let newest = diagnostics.applied.map(\.appliedAt).max()

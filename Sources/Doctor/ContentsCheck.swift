@@ -22,8 +22,13 @@ struct ContentsCheck {
         ].compactMap { $0 }
     }
 
-    /// The missing migrations.
-    func migrations(_ missing: [PlannedMigration], appliedCount: Int) -> Finding {
+    /// The missing migrations, and those that only a newer program knows.
+    func migrations(_ missing: [PlannedMigration], appliedCount: Int, newerNames: [String]) -> Finding {
+        if !newerNames.isEmpty {
+            return Finding(
+                .warn, "migrations",
+                newerSteps(newerNames) + ". Let all nodes run the same program soon")
+        }
         if missing.isEmpty { return Finding(.ok, "migrations", "\(appliedCount) applied, none is missing") }
         let names = missing.map { "\($0.version) \($0.name)" }.joined(separator: ", ")
         return Finding(

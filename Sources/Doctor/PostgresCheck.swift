@@ -23,7 +23,9 @@ struct PostgresCheck {
         if report.appliedCount == 0 {
             return findings + [Finding(.ok, "migrations", "the schema is empty: the first start makes its tables")]
         }
-        findings.append(contents.migrations(report.missing, appliedCount: report.appliedCount))
+        findings.append(
+            contents.migrations(
+                report.missing, appliedCount: report.appliedCount, newerNames: report.newerNames))
         guard let held = report.contents else {
             return findings + [contents.clock(report.lastAppliedAt)].compactMap { $0 }
         }

@@ -59,7 +59,8 @@ public final class PostgresStore: Store {
     private let time: DatabaseClock
     /// The clock of this machine.
     private let machineClock: WallClock
-    private let cache = CatalogueCache()
+    private let cache: CatalogueCache
+    private let indexBuilds: IndexBuilds
     private let sessionChanges: [BatchQueue<PendingSessionChange>]
     private let sessionReads: BatchQueue<PendingSessionChange>
     private let changes: ChangePool
@@ -67,26 +68,43 @@ public final class PostgresStore: Store {
     private let longReads: BatchQueue<PendingWork>
     private let lanes: [ReconnectingConnection]
 
-    /// Connects to the database that `url` names (`postgres://…`, in the syntax of libpq), and migrates it. Blocks the thread.
+    /// Connects to the database that `url` names (`postgres://…`, in the syntax of libpq), and migrates it; indexes that are
+    /// built beside nodes are left to `beginBuildingIndexes`. Blocks the thread.
     public convenience init(url: String, options: Options) throws(OpenError) {
-        try self.init(url: url, options: options, migrations: Migration.all)
+        try self.init(url: url, options: options, migrations: Migration.all, run: .start)
     }
 
-    /// Connects and applies the given migrations.
-    init(url: String, options: Options, migrations: [Migration]) throws(OpenError) {
-        let names = StatementNames()
-        let connection = try OpenError.mapping(url) { () throws(DatabaseError) in
-            try Connection(
-                url: url, patience: options.connectPatience, names: StatementNames(areUsed: false), now: options.now)
-        }
+    /// Applies all missing migrations and builds all missing indexes, and tells the observer of the progress. With
+    /// `contracting`, the caller vouches for it that no earlier program runs. Blocks the thread.
+    public static func migrate(url: String, options: Options, contracting: Bool) throws(OpenError) {
+        try migrate(
+            url: url, options: options, migrations: Migration.all, run: contracting ? .contraction : .command)
+    }
+
+    @discardableResult static func migrate(
+        url: String, options: Options, migrations: [Migration], run: Migration.Run
+    ) throws(OpenError) -> (MigrationRunner, DatabaseClock, Options) {
+        let connection = try OpenError.mapping(url) { () throws(DatabaseError) in try Connection(url: url, options) }
         try ServerCheck.run(on: connection, url: url, until: options.now() + options.connectPatience)
         let time = try OpenError.mapping(url) { () throws(DatabaseError) in
             try DatabaseClock(of: connection, now: options.now, until: options.now() + options.connectPatience)
         }
         let settled = options.following(time)
-        try MigrationRunner(migrations: migrations, clock: settled.clock, now: options.now).run(
-            on: connection, url: url)
-        (self.options, self.time, machineClock) = (settled, time, options.clock)
+        let runner = MigrationRunner(migrations: migrations, options: settled)
+        let newer = try runner.run(run, on: connection, url: url)
+        if !newer.isEmpty { options.observer.noted(newerSteps(newer)) }
+        return (runner, time, settled)
+    }
+
+    /// Connects and applies the given migrations.
+    init(url: String, options: Options, migrations: [Migration], run: Migration.Run = .contraction) throws(OpenError) {
+        let names = StatementNames()
+        let settled: Options
+        let runner: MigrationRunner
+        (runner, time, settled) = try Self.migrate(url: url, options: options, migrations: migrations, run: run)
+        cache = CatalogueCache(newestKnown: runner.newestKnown)
+        indexBuilds = IndexBuilds(url: url, runner: runner)
+        (self.options, machineClock) = (settled, options.clock)
         var lanes: [ReconnectingConnection] = []
         func newConnection() -> ReconnectingConnection {
             let made = ReconnectingConnection(url: url, options: settled, names: names)
@@ -112,8 +130,12 @@ public final class PostgresStore: Store {
         self.lanes = lanes
     }
 
+    /// Builds the indexes that the start has left, while the store serves.
+    public func beginBuildingIndexes() { indexBuilds.begin() }
+
     /// Waits until every accepted call has been answered, and disconnects. Later calls are refused as unavailable.
     public func close() async {
+        indexBuilds.stop()
         for queue in sessionChanges + [sessionReads] { await Self.finish { queue.close($0) } }
         await Self.finish { changes.close($0) }
         for queue in [reads, longReads] { await Self.finish { queue.close($0) } }
@@ -126,10 +148,13 @@ public final class PostgresStore: Store {
         }
     }
 
-    /// See `Store`. Writes and waits for the disk, like any other change.
+    /// See `Store`. Writes and waits for the disk, like any other change. Fails once a newer program has dropped what this one
+    /// needs.
     public func ping() async throws(StoreError) {
+        let cache = cache
         try await change(nil) { (transaction) throws(DatabaseError) -> Void in
             transaction.add(Statement("UPDATE heartbeat SET beats = beats + 1"))
+            try cache.check(try transaction.run(CatalogueCache.readableBy))
         }
     }
 

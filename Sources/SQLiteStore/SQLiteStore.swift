@@ -82,7 +82,9 @@ public final class SQLiteStore: Store {
             try Self.openWriter(path: path, options)
         }
         let connection = try OpenError.mapping(path, reopen)
-        try MigrationRunner(migrations: migrations, clock: options.clock).run(on: connection, path: path)
+        let newer = try MigrationRunner(migrations: migrations, clock: options.clock).run(on: connection, path: path)
+            .newerNames
+        if !newer.isEmpty { options.observer.noted(newerSteps(newer)) }
         let published = PublishedCatalogue(
             try OpenError.mapping(path) { () throws(DatabaseError) in
                 // The log that a crash has left (see `Writer`) is synced again before anything builds on it.

@@ -119,6 +119,7 @@ public actor SojournServer {
                 cleanUp: configuration.cleanUp, webhooks: webhooks,
                 clientDeliveries: clientDeliveries)
             let rechecks = application.rechecks(environment.logger)
+            application.database.beginBuildingIndexes()
             running = Running(
                 application: application, engine: engine, loops: loops, reloaders: reloaders,
                 maintenance: Task {

@@ -1,3 +1,8 @@
+/// The sentence for the log about applied steps of those names, which the program does not know and can work beside.
+public func newerSteps(_ names: [String]) -> String {
+    "the schema has steps of a newer program, beside which this one works: \(names.joined(separator: ", "))"
+}
+
 /// A migration that a database has not applied: its effect, the number of affected rows, and its locks.
 public struct PlannedMigration: Hashable, Sendable {
     /// A table that the migration affects.

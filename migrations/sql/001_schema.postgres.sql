@@ -1,6 +1,7 @@
 -- effects: adds tables schema_migrations, catalogue_revision, settings, clients, users, user_sources, identities,
 --   passkeys, sessions, provider_checks, pins, foreign_tokens, used_tokens, failed_attempts, page_logins, phone_logins, audit_events,
 --   revocations, deliveries, signing_keys, admin_keys, heartbeat, nodes
+-- readable by: 1
 
 -- Columns named …_at hold Unix seconds, columns named …_seconds durations. Identifiers are 16 random bytes, stored as
 -- uuid. Lists are words with a space between them. A column that may be null says what null means, unless it is "none".
@@ -10,7 +11,9 @@ CREATE TABLE schema_migrations (
     version bigint PRIMARY KEY,
     name text NOT NULL,
     digest bytea NOT NULL, -- SHA-256 of the migration's text
-    applied_at bigint NOT NULL
+    applied_at bigint NOT NULL,
+    readable_by bigint NOT NULL, -- version that a program must know to work on the schema from here on
+    newest_known bigint NOT NULL -- newest version that the program knew which applied this one
 );
 
 -- The revision of settings and clients, by which a node checks its copy of both.

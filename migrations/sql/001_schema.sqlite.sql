@@ -1,6 +1,7 @@
 -- effects: adds tables schema_migrations, settings, clients, users, user_sources, identities, passkeys,
 --   sessions, provider_checks, pins, foreign_tokens, used_tokens, failed_attempts, page_logins, phone_logins, audit_events, revocations,
 --   deliveries, signing_keys, admin_keys, heartbeat
+-- readable by: 1
 
 -- Columns named …_at hold Unix seconds, columns named …_seconds durations. Identifiers are 16 random bytes.
 -- Lists are words with a space between them. A column that may be null says what null means, unless it is "none".
@@ -12,7 +13,9 @@ CREATE TABLE schema_migrations (
     version INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
     digest BLOB NOT NULL, -- SHA-256 of the migration's text
-    applied_at INTEGER NOT NULL
+    applied_at INTEGER NOT NULL,
+    readable_by INTEGER NOT NULL, -- version that a program must know to work on the schema from here on
+    newest_known INTEGER NOT NULL -- newest version that the program knew which applied this one
 ) STRICT;
 
 -- One row: the settings of an admin, and the server's state of all sessions.

@@ -37,6 +37,12 @@ internal import Glibc
         }
     }
 
+    /// Connects for a few statements, which have no names.
+    convenience init(url: String, _ options: PostgresStore.Options) throws(DatabaseError) {
+        try self.init(
+            url: url, patience: options.connectPatience, names: StatementNames(areUsed: false), now: options.now)
+    }
+
     deinit { unsafe libpq.PQfinish(handle) }
 
     private static func connect(_ parameters: [(String, String)]) -> OpaquePointer? {

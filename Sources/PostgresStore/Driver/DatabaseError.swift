@@ -14,6 +14,8 @@ enum DatabaseError: Error, Hashable {
     case contradiction(String)
     /// Another transaction wrote the row first. This transaction was rolled back.
     case overtaken
+    /// A newer program has dropped what this one needs.
+    case outgrown(readableBy: Int, newestKnown: Int)
 
     enum Consequence: Hashable {
         /// Other transactions were in conflict; the same change can be tried again.
@@ -27,7 +29,7 @@ enum DatabaseError: Error, Hashable {
     var consequence: Consequence {
         switch self {
         case .lost: return .distrustsConnection
-        case .contradiction: return .failsChange
+        case .contradiction, .outgrown: return .failsChange
         case .forgotten, .overtaken: return .mayRepeat
         case .refused(let state, _):
             switch state {
@@ -58,7 +60,7 @@ enum DatabaseError: Error, Hashable {
     var storeError: StoreError {
         switch self {
         case .contradiction(let text): .corrupted(text)
-        case .lost, .forgotten, .overtaken: .unavailable(description)
+        case .lost, .forgotten, .overtaken, .outgrown: .unavailable(description)
         case .refused(let state, _):
             // Damaged data, a damaged index, or an impossible statement or value is corruption. A missing privilege (42501) is
             // not, because the database user had it when the schema was made and an operator can grant it again.
@@ -76,6 +78,9 @@ extension DatabaseError: CustomStringConvertible {
         case .forgotten(let message): "PostgreSQL keeps no statements under names here: \(message)"
         case .contradiction(let text): text
         case .overtaken: "another transaction was faster"
+        case .outgrown(let readableBy, let newestKnown):
+            "a newer program has changed the schema: programs from version \(readableBy) on can work on it, and this one knows "
+                + "only up to \(newestKnown); stop this node"
         }
     }
 }

@@ -13,18 +13,22 @@ extension PostgresStore {
         public var committed: @Sendable () -> Void
         /// Called after an error that the caller did not cause, with a sentence for the log.
         public var failed: @Sendable (String) -> Void
+        /// Called with a sentence for the log about the schema: a step of a newer program, the progress of an index.
+        public var noted: @Sendable (String) -> Void
 
         /// An observer. An omitted callback does nothing.
         public init(
             batchEnded: @escaping @Sendable (_ changes: Int, Duration) -> Void = { _, _ in },
             sessionsChanged: @escaping @Sendable ([SessionTransition]) -> Void = { _ in },
             committed: @escaping @Sendable () -> Void = {},
-            failed: @escaping @Sendable (String) -> Void = { _ in }
+            failed: @escaping @Sendable (String) -> Void = { _ in },
+            noted: @escaping @Sendable (String) -> Void = { _ in }
         ) {
             self.batchEnded = batchEnded
             self.sessionsChanged = sessionsChanged
             self.committed = committed
             self.failed = failed
+            self.noted = noted
         }
     }
 }

@@ -9,8 +9,10 @@ extension PostgresStore {
         case notReadCommitted(isolation: String)
         /// The schema contains tables of another program.
         case notADatabase
-        /// A newer version of this program has written the database.
-        case newerDatabase(version: Int, newestKnown: Int)
+        /// A newer program has brought the schema to `version`, and only programs that know `readableBy` can work on it.
+        case newerDatabase(version: Int, readableBy: Int, newestKnown: Int)
+        /// The step drops what programs before `readableBy` need, and such programs may still run.
+        case contractsEarly(version: Int, readableBy: Int)
         /// The database has applied a migration of that number that differs from the one in this program.
         case changedMigration(version: Int)
         /// The database refuses reads or changes.
@@ -25,7 +27,8 @@ extension PostgresStore {
             } catch {
                 switch error {
                 case .lost(let message): throw .unreachable(reason: message)
-                case .refused, .forgotten, .contradiction, .overtaken: throw .failed(reason: error.description)
+                case .refused, .forgotten, .contradiction, .overtaken, .outgrown:
+                    throw .failed(reason: error.description)
                 }
             }
         }
@@ -63,9 +66,14 @@ extension PostgresStore {
             case .notADatabase:
                 "The PostgreSQL database holds tables that are not of this program. Name another database, or another schema "
                     + "(?options=-csearch_path%3Dsojourn); this one was not touched."
-            case .newerDatabase(let version, let newestKnown):
-                "The PostgreSQL database is at version \(version) of its schema, and this program knows only up to "
-                    + "\(newestKnown). Run the newer program, or restore the backup from before it was upgraded."
+            case .newerDatabase(let version, let readableBy, let newestKnown):
+                "The PostgreSQL database is at version \(version) of its schema, which programs from version \(readableBy) on can "
+                    + "work on, and this program knows only up to \(newestKnown). Run the newer program, or restore the backup "
+                    + "from before it was upgraded."
+            case .contractsEarly(let version, let readableBy):
+                "Step \(version) of the schema drops what programs before version \(readableBy) need, and no release between "
+                    + "has run on this PostgreSQL database. Start that release first, or stop all nodes and run 'sojourn "
+                    + "migrate --contract'. Nothing was dropped."
             case .changedMigration(let version):
                 "The PostgreSQL database was built with another text of migration \(version) than this program has. "
                     + "Run the program that built it: a released migration never changes."

@@ -11,6 +11,19 @@ final class CatalogueCache: Sendable {
     }
 
     private let entry = Locked<Entry?>(nil)
+    /// The newest migration that the program knows.
+    private let newestKnown: Int
+
+    init(newestKnown: Int) { self.newestKnown = newestKnown }
+
+    /// The statement for the migration that a program must know.
+    static let readableBy = Statement(Template("SELECT max(readable_by) FROM schema_migrations"))
+
+    /// Refuses once a newer program has dropped what this one needs: `readableBy` is the result of the statement of that name.
+    func check(_ readableBy: Rows) throws(DatabaseError) {
+        let needed = try readableBy.first { row in Int(row.integer()) } ?? 0
+        if needed > newestKnown { throw .outgrown(readableBy: needed, newestKnown: newestKnown) }
+    }
 
     /// The statement for the revision that `current(_:on:until:)` takes.
     static let revision = Statement(Template("SELECT revision FROM catalogue_revision"))
@@ -31,7 +44,7 @@ final class CatalogueCache: Sendable {
         }
         let held = entry.withLock { $0 }
         if let held, held.revision == present { return held }
-        let loaded = try Self.load(on: connection, until: deadline)
+        let loaded = try load(on: connection, until: deadline)
         entry.withLock { known in
             // A catalogue that was read after `held` is the later one, whatever its revision, because a standby that lagged
             // behind may have become the server.
@@ -47,19 +60,24 @@ final class CatalogueCache: Sendable {
     ) throws(DatabaseError) -> Catalogue {
         let present = try revision.first { row in row.integer() }
         if let held = entry.withLock({ $0 }), held.revision == present { return held.catalogue }
-        let loaded = try Self.load(on: connection, until: deadline)
+        let loaded = try load(on: connection, until: deadline)
         entry.withLock { known in if loaded.revision > known?.revision ?? .min { known = loaded } }
         return loaded.catalogue
     }
 
     /// Reads the whole catalogue, and repeats until no change comes in between.
-    private static func load(
+    private func load(
         on connection: Connection, until deadline: ContinuousClock.Instant
     ) throws(DatabaseError) -> Entry {
         while true {
             let rows = try connection.read(
-                [revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients, revision], until: deadline)
-            let (before, after) = (try entry(rows[0], rows[1], rows[2]), try entry(rows[3], rows[1], rows[2]))
+                [
+                    Self.revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients, Self.revision,
+                    Self.readableBy,
+                ], until: deadline)
+            try check(rows[4])
+            let before = try Self.entry(rows[0], rows[1], rows[2])
+            let after = try Self.entry(rows[3], rows[1], rows[2])
             if before.revision == after.revision { return before }
         }
     }
@@ -67,7 +85,7 @@ final class CatalogueCache: Sendable {
     /// The catalogue of the results of three statements.
     static func entry(_ revision: Rows, _ settings: Rows, _ clients: Rows) throws(DatabaseError) -> Entry {
         guard let revision = try revision.first({ row in row.integer() }),
-            let settings = try settings.first({ row in SettingsColumns.read(&row) })
+            let settings = try settings.first(SettingsColumns.read)
         else { throw .contradiction("the settings are missing") }
         let all = try clients.map { (row) throws(CorruptRow) in try ClientColumns.read(&row) }
         return Entry(

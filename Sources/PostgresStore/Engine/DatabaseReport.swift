@@ -6,7 +6,7 @@ extension PostgresStore {
     /// The state of a database, for operators. It is read in a read-only transaction, also while nodes serve the database. It
     /// migrates no table and creates none.
     public struct DatabaseReport: Sendable {
-        /// The contents of an up-to-date database.
+        /// The contents of a database on which the program could serve.
         public struct Contents: Sendable {
             /// Its settings.
             public var settings: Settings
@@ -32,7 +32,9 @@ extension PostgresStore {
         public var lastAppliedAt: Instant?
         /// The migrations that the next start would apply.
         public var missing: [PlannedMigration]
-        /// The contents; nil while a migration is missing.
+        /// The names of the applied migrations that the program does not know; empty if there are none.
+        public var newerNames: [String]
+        /// The contents; nil while a migration is missing for which a start would wait.
         public var contents: Contents?
     }
 }
@@ -45,11 +47,10 @@ extension PostgresStore.DatabaseReport {
 
     init(url: String, options: PostgresStore.Options, migrations: [Migration]) throws(PostgresStore.OpenError) {
         let connection = try PostgresStore.OpenError.mapping(url) { () throws(DatabaseError) in
-            try Connection(
-                url: url, patience: options.connectPatience, names: StatementNames(areUsed: false), now: options.now)
+            try Connection(url: url, options)
         }
         try ServerCheck.run(on: connection, url: url, until: options.now() + options.connectPatience)
-        let runner = MigrationRunner(migrations: migrations, clock: options.clock, now: options.now)
+        let runner = MigrationRunner(migrations: migrations, options: options)
         self = try PostgresStore.OpenError.mapping(url) { () throws(DatabaseError) in
             // The time limit is long, because counting rows takes as long as reading them.
             try Transaction.run(
@@ -66,13 +67,15 @@ extension PostgresStore.DatabaseReport {
         let version = try transaction.run(Statement("SELECT current_setting('server_version')"))
             .first { row in row.text() }
         let skew = try ClockSkew(of: clock) { (statement) throws(DatabaseError) in try transaction.run(statement) }
-        return try runner.examine(transaction).mapping { (applied) throws(DatabaseError) in
-            let missing = try runner.plan(transaction, after: applied)
+        return try runner.examine(transaction).mapping { (findings) throws(DatabaseError) in
+            let (applied, standing) = (findings.applied, findings.standing)
+            let missing = try runner.plan(transaction, standing.missing)
+            let isServed = standing.missing.allSatisfy(\.postgres.isConcurrent)
             return Self(
                 serverVersion: version ?? "", host: "", isEncrypted: false, clockSkew: skew,
                 appliedCount: applied.count,
-                lastAppliedAt: applied.last?.appliedAt, missing: missing,
-                contents: missing.isEmpty ? try contents(transaction) : nil)
+                lastAppliedAt: applied.last?.appliedAt, missing: missing, newerNames: standing.newerNames,
+                contents: isServed ? try contents(transaction) : nil)
         }
     }
 
@@ -102,10 +105,10 @@ extension Result {
 }
 
 extension MigrationRunner {
-    /// The migrations that `run` would apply after `applied`, with the tables that they change and their row counts.
-    func plan(_ transaction: Transaction, after applied: [Applied]) throws(DatabaseError) -> [PlannedMigration] {
+    /// The plan of `missing` migrations, with the tables that they change and their row counts.
+    func plan(_ transaction: Transaction, _ missing: [Migration]) throws(DatabaseError) -> [PlannedMigration] {
         var plan: [PlannedMigration] = []
-        for migration in migrations.dropFirst(applied.count) {
+        for migration in missing {
             var tables: [PlannedMigration.Table] = []
             for table in migration.postgres.tables {
                 tables.append(.init(name: table, rows: try Self.rowCount(of: table, transaction)))
@@ -131,11 +134,14 @@ extension Migration.Script {
     /// Whether the duration grows with the number of rows. A dropped column changes only the catalogue, and a dropped index or
     /// table only removes its file.
     fileprivate var growsWithRowsOnPostgres: Bool {
-        effects.contains { $0.kind == .addsIndexes }
+        effects.contains { $0.kind == .addsIndexes || $0.kind == .addsIndexesConcurrently }
     }
 
     /// The locks of the migration, and the work that waits for them.
     fileprivate var lock: String {
+        if isConcurrent {
+            return "locks nothing: 'migrate' builds it, or else a node after its start; nodes go on meanwhile"
+        }
         let locks = effects.compactMap(\.postgresLock)
         return locks.isEmpty ? "locks nothing that is there; nodes go on meanwhile" : locks.joined(separator: "; ")
     }
@@ -146,7 +152,7 @@ extension Migration.Effect {
     fileprivate var postgresLock: String? {
         let list = tables.joined(separator: ", ")
         return switch kind {
-        case .addsTables: nil
+        case .addsTables, .addsIndexesConcurrently, .retires: nil
         case .addsColumns, .dropsColumns, .dropsIndexes, .dropsTables:
             "locks \(list) for milliseconds whatever it holds; nodes wait as long, and at most a second while something "
                 + "else holds the lock back, after which it is tried again"

@@ -11,6 +11,8 @@ enum TransactionLock: Int64 {
     /// Changes of keys.
     case keys = 0x536F_6A72_0002
     case migrations = 0x536F_6A72_0003
+    /// Held by the process that builds indexes, in a transaction that takes no other lock.
+    case indexes = 0x536F_6A72_0010
 
     /// Takes the lock exclusively until the end of the transaction.
     var alone: Statement { Statement(Self.takingAlone, rawValue) }

@@ -43,9 +43,12 @@ public final class ClosedDatabase {
     /// The number of migrations that the next start would apply; 0 for an empty database, which needs no upgrade. Refuses as
     /// `plan` does.
     public func missingCount() throws(OpenError) -> Int {
-        let applied = try runner.examine(connection, path: path)
-        return applied.isEmpty ? 0 : migrations.count - applied.count
+        let missing = try runner.examine(connection, path: path).missing.count
+        return missing == migrations.count ? 0 : missing
     }
+
+    /// The names of the applied migrations that the program does not know; empty if there are none. Refuses as `plan` does.
+    public func newerNames() throws(OpenError) -> [String] { try runner.examine(connection, path: path).newerNames }
 
     private var runner: MigrationRunner {
         MigrationRunner(migrations: migrations, clock: WallClock { Instant(secondsSinceEpoch: 0) })

@@ -10,16 +10,22 @@ struct MigrationRunner {
     let migrations: [Migration]
     let clock: WallClock
 
-    /// Applies the missing migrations. Refuses a foreign database, one of a newer program, and one with different migrations.
-    func run(on connection: Connection, path: String) throws(OpenError) {
-        let applied = try examine(connection, path: path)
-        for migration in migrations.dropFirst(applied.count) {
-            try OpenError.mapping(path) { () throws(DatabaseError) in try apply(migration, to: connection) }
+    /// Applies the missing migrations, also those that drop something, because one process alone has the file open. Refuses a
+    /// foreign database, one that only a newer program can read, and one with different migrations.
+    @discardableResult func run(on connection: Connection, path: String) throws(OpenError) -> Migration.Standing {
+        let standing = try examine(connection, path: path)
+        var readableBy = standing.readableBy
+        for migration in standing.missing {
+            readableBy = max(readableBy, migration.sqlite.readableBy ?? 1)
+            try OpenError.mapping(path) { () throws(DatabaseError) in
+                try apply(migration, readableBy: readableBy, to: connection)
+            }
         }
+        return standing
     }
 
-    /// The migrations that the database has applied; empty for an empty database. Changes no data, and refuses as `run` does.
-    func examine(_ connection: Connection, path: String) throws(OpenError) -> [AppliedMigration] {
+    /// What the database has applied, beside what the program knows. Changes no data, and refuses as `run` does.
+    func examine(_ connection: Connection, path: String) throws(OpenError) -> Migration.Standing {
         let applied = try OpenError.mapping(path) { () throws(DatabaseError) in try Self.applied(connection) }
         if applied.isEmpty {
             let tables = try OpenError.mapping(path) { () throws(DatabaseError) in
@@ -27,16 +33,29 @@ struct MigrationRunner {
             }
             guard tables == 0 else { throw .notADatabase(path: path) }
         }
-        try check(applied, path: path)
-        return applied
+        let records = applied.map { one in
+            Migration.Record(
+                version: one.version, name: one.name, digest: one.digest, readableBy: one.readableBy,
+                newestKnown: one.newestKnown)
+        }
+        do throws(Migration.Standing.Problem) {
+            return try Migration.Standing(of: records, known: migrations, digest: Self.digest)
+        } catch {
+            switch error {
+            case .newer(let version, let readableBy, let newestKnown):
+                throw .newerDatabase(
+                    path: path, version: version, readableBy: readableBy, newestKnown: newestKnown)
+            case .changed(let version): throw .changedMigration(path: path, version: version)
+            }
+        }
     }
 
     /// The migrations that `run` would apply, with the tables that they change and their row counts.
     func plan(on connection: Connection, path: String) throws(OpenError) -> [PlannedMigration] {
-        let applied = try examine(connection, path: path)
+        let missing = try examine(connection, path: path).missing
         return try OpenError.mapping(path) { () throws(DatabaseError) in
             var plan: [PlannedMigration] = []
-            for migration in migrations.dropFirst(applied.count) {
+            for migration in missing {
                 var rows: [PlannedMigration.Table] = []
                 for table in migration.sqlite.tables {
                     rows.append(.init(name: table, rows: try Self.rowCount(of: table, connection)))
@@ -69,30 +88,23 @@ struct MigrationRunner {
         guard try connection.first(findTable, read: { row in row.integer() }) != nil else { return [] }
         return try connection.all(selectApplied) { row in
             AppliedMigration(
-                version: Int(row.integer()), name: row.text(), digest: row.bytes(), appliedAt: row.instant())
+                version: Int(row.integer()), name: row.text(), digest: row.bytes(), appliedAt: row.instant(),
+                readableBy: Int(row.integer()), newestKnown: Int(row.integer()))
         }
     }
 
     /// The SHA-256 digest of the migration's SQL text, which identifies it.
     static func digest(of migration: Migration) -> [UInt8] { sha256(Array(migration.sqlite.text.utf8)) }
 
-    /// The applied migrations must be a prefix of the known ones.
-    private func check(_ applied: [AppliedMigration], path: String) throws(OpenError) {
-        if let newest = applied.last, let known = migrations.last, newest.version > known.version {
-            throw .newerDatabase(path: path, version: newest.version, newestKnown: known.version)
-        }
-        for (one, migration) in zip(applied, migrations)
-        where one.version != migration.version || one.digest != Self.digest(of: migration) {
-            throw .changedMigration(path: path, version: one.version)
-        }
-    }
-
-    private func apply(_ migration: Migration, to connection: Connection) throws(DatabaseError) {
+    private func apply(
+        _ migration: Migration, readableBy: Int, to connection: Connection
+    ) throws(DatabaseError) {
         try connection.run("BEGIN IMMEDIATE")
         do throws(DatabaseError) {
             try connection.run(migration.sqlite.text)
             try connection.execute(
-                Self.insertApplied, migration.version, migration.name, Self.digest(of: migration), clock.now)
+                Self.insertApplied, migration.version, migration.name, Self.digest(of: migration), clock.now,
+                readableBy, migrations.last?.version ?? 0)
             try connection.run("COMMIT")
         } catch {
             if connection.isInTransaction { try connection.run("ROLLBACK") }
@@ -105,7 +117,10 @@ struct MigrationRunner {
     private static let findTable = Query(
         "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'")
     private static let selectApplied = Query(
-        "SELECT version, name, digest, applied_at FROM schema_migrations ORDER BY version")
+        "SELECT version, name, digest, applied_at, readable_by, newest_known FROM schema_migrations ORDER BY version")
     private static let insertApplied = Query(
-        "INSERT INTO schema_migrations (version, name, digest, applied_at) VALUES (?, ?, ?, ?)")
+        """
+        INSERT INTO schema_migrations (version, name, digest, applied_at, readable_by, newest_known)
+        VALUES (?, ?, ?, ?, ?, ?)
+        """)
 }

@@ -24,15 +24,19 @@ public struct Observer: Sendable {
     public var checkpointEnded: @Sendable (Duration) -> Void
     /// Called after an error that the caller did not cause, with a sentence for the log.
     public var failed: @Sendable (String) -> Void
+    /// Called with a sentence for the log about a step of a newer program in the schema.
+    public var noted: @Sendable (String) -> Void
 
     /// An observer. An omitted callback does nothing.
     public init(
         batchEnded: @escaping @Sendable (Batch) -> Void = { _ in },
         checkpointEnded: @escaping @Sendable (Duration) -> Void = { _ in },
-        failed: @escaping @Sendable (String) -> Void = { _ in }
+        failed: @escaping @Sendable (String) -> Void = { _ in },
+        noted: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.batchEnded = batchEnded
         self.checkpointEnded = checkpointEnded
         self.failed = failed
+        self.noted = noted
     }
 }

@@ -10,8 +10,8 @@ public enum OpenError: Error, Hashable, Sendable, CustomStringConvertible {
     case alreadyOpen(path: String)
     /// The file is not a database, or a database of another program.
     case notADatabase(path: String)
-    /// A newer version of this program has written the file.
-    case newerDatabase(path: String, version: Int, newestKnown: Int)
+    /// A newer program has brought the file to `version`, and only programs that know `readableBy` can work on it.
+    case newerDatabase(path: String, version: Int, readableBy: Int, newestKnown: Int)
     /// The database has applied a migration of that number that differs from the one in this program.
     case changedMigration(path: String, version: Int)
     /// The file of the database is damaged.
@@ -50,9 +50,10 @@ public enum OpenError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notADatabase(let path):
             "The file \(path) is not a database of this program. Name another file; this one was not touched. If it was "
                 + "one, its beginning is damaged: \(Self.wayOut(path))"
-        case .newerDatabase(let path, let version, let newestKnown):
-            "The database \(path) is at version \(version) of its schema, and this program knows only up to "
-                + "\(newestKnown). Run the newer program, or restore the backup from before it was upgraded."
+        case .newerDatabase(let path, let version, let readableBy, let newestKnown):
+            "The database \(path) is at version \(version) of its schema, which programs from version \(readableBy) on can work "
+                + "on, and this program knows only up to \(newestKnown). Run the newer program, or restore the backup from "
+                + "before it was upgraded."
         case .changedMigration(let path, let version):
             "The database \(path) was built with another text of migration \(version) than this program has. "
                 + "Run the program that built it: a released migration never changes."

@@ -23,15 +23,24 @@ final class Query: Sendable {
 
     /// Inserts a row of `columns`, optionally with one more column before them.
     convenience init(
-        inserting first: String?, _ columns: Columns, into table: String, _ resolution: String = "",
-        onConflict: String = ""
+        inserting first: String?, _ columns: Columns, into table: String, onConflict: String = ""
     ) {
         let names = (first.map { [$0] } ?? []) + columns.names
         let marks = names.map { _ in "?" }
         self.init(
             """
-            INSERT \(resolution) INTO \(table) (\(names.joined(separator: ", ")))
+            INSERT INTO \(table) (\(names.joined(separator: ", ")))
             VALUES (\(marks.joined(separator: ", "))) \(onConflict)
             """)
+    }
+
+    /// Inserts a row of `columns`, or replaces them in the row with the same key: the first of all these columns. Columns that
+    /// only a newer program knows stay as they are.
+    convenience init(replacing first: String?, _ columns: Columns, in table: String) {
+        let names = (first.map { [$0] } ?? []) + columns.names
+        let replacements = names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        self.init(
+            inserting: first, columns, into: table,
+            onConflict: "ON CONFLICT (\(names[0])) DO UPDATE SET \(replacements)")
     }
 }

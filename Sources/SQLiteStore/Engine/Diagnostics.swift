@@ -12,6 +12,10 @@ public struct AppliedMigration: Hashable, Sendable {
     public var digest: [UInt8]
     /// The time at which it was applied.
     public var appliedAt: Instant
+    /// The migration that a program must know to work on the database.
+    public var readableBy: Int
+    /// The newest migration that the program knew which applied this one.
+    public var newestKnown: Int
 }
 
 /// The state of a database, for operators.
@@ -73,7 +77,8 @@ extension Diagnostics {
         logBytes = DatabaseFile.size(path + "-wal")
         self.journalMode = journalMode
         freeBytes = freePages * pageBytes
-        pending = Migration.all.dropFirst(applied.count).map { "\($0.version) \($0.name)" }
+        let versions = Set(applied.map(\.version))
+        pending = Migration.all.filter { !versions.contains($0.version) }.map { "\($0.version) \($0.name)" }
     }
 
     /// The problems that a check of the file finds, including damage that stops the check itself.

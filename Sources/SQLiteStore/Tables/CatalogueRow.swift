@@ -4,9 +4,9 @@ internal import StoreFoundation
 /// Every statement about settings and clients.
 enum CatalogueRow {
     static let selectSettings = Query("SELECT \(SettingsColumns.all.list) FROM settings WHERE id = 1")
-    static let replaceSettings = Query(inserting: "id", SettingsColumns.all, into: "settings", "OR REPLACE")
+    static let replaceSettings = Query(replacing: "id", SettingsColumns.all, in: "settings")
     static let selectClients = Query("SELECT \(ClientColumns.all.list) FROM clients")
-    static let replaceClient = Query(inserting: nil, ClientColumns.all, into: "clients", "OR REPLACE")
+    static let replaceClient = Query(replacing: nil, ClientColumns.all, in: "clients")
     static let deleteClient = Query("DELETE FROM clients WHERE id = ?")
 
     /// The current settings and clients. A new database gets its settings first.
@@ -19,7 +19,7 @@ enum CatalogueRow {
 
     /// The current settings and clients.
     static func read(_ connection: Connection) throws(DatabaseError) -> Catalogue {
-        let settings = try connection.first(selectSettings) { row in SettingsColumns.read(&row) }
+        let settings = try connection.first(selectSettings, read: SettingsColumns.read)
         let clients = try connection.all(selectClients) { (row) throws(CorruptRow) in try ClientColumns.read(&row) }
         return Catalogue(
             settings: settings ?? Settings(),

@@ -79,7 +79,7 @@ enum DeliveryRow {
     static let selectAll = Query("SELECT name, \(DeliveryColumns.all.list) FROM deliveries")
     static let select = Query("SELECT \(DeliveryColumns.all.list) FROM deliveries WHERE name = ?")
     static let delete = Query("DELETE FROM deliveries WHERE name = ?")
-    static let replace = Query(inserting: "name", DeliveryColumns.all, into: "deliveries", "OR REPLACE")
+    static let replace = Query(replacing: "name", DeliveryColumns.all, in: "deliveries")
 
     static func readAll(_ connection: Connection) throws(DatabaseError) -> [String: DeliveryProgress] {
         let rows = try connection.all(selectAll) { row in (row.text(), DeliveryColumns.read(&row)) }

@@ -33,7 +33,7 @@ enum PINRow {
 
     static let select = Query("SELECT \(columns) FROM pins WHERE session_id = ?")
     static let selectPage = Query("SELECT \(columns) FROM pins WHERE session_id > ? ORDER BY session_id LIMIT ?")
-    static let replace = Query(inserting: nil, PINColumns.all, into: "pins", "OR REPLACE")
+    static let replace = Query(replacing: nil, PINColumns.all, in: "pins")
     static let delete = Query("DELETE FROM pins WHERE session_id = ?")
 
     static func read(_ row: inout Row) throws(CorruptRow) -> PIN { try PINColumns.read(&row) }

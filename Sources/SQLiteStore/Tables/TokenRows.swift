@@ -22,7 +22,11 @@ enum FailedAttemptRow {
     static let select = Query(
         "SELECT \(FailedAttemptColumns.all.list) FROM failed_attempts WHERE digest = ?")
     static let replace = Query(
-        "INSERT OR REPLACE INTO failed_attempts (digest, user_id, \(FailedAttemptColumns.all.list)) VALUES (?, ?, ?, ?)"
+        """
+        INSERT INTO failed_attempts (digest, user_id, \(FailedAttemptColumns.all.list)) VALUES (?, ?, ?, ?)
+        ON CONFLICT (digest) DO UPDATE SET user_id = excluded.user_id,
+            wrong_passwords = excluded.wrong_passwords, wrong_password_at = excluded.wrong_password_at
+        """
     )
     static let delete = Query("DELETE FROM failed_attempts WHERE digest = ?")
     static let deleteOld = Query(
@@ -40,7 +44,7 @@ enum ProviderCheckRow {
         "SELECT \(columns) FROM provider_checks WHERE provider = ? AND due_at <= ? ORDER BY due_at LIMIT ?")
     static let claim = Query(
         "UPDATE provider_checks SET due_at = ?, in_doubt = 1, revision = revision + 1 WHERE session_id = ?")
-    static let replace = Query(inserting: nil, ProviderCheckColumns.all, into: "provider_checks", "OR REPLACE")
+    static let replace = Query(replacing: nil, ProviderCheckColumns.all, in: "provider_checks")
     static let delete = Query("DELETE FROM provider_checks WHERE session_id = ?")
     private static let doubt = Query("UPDATE provider_checks SET in_doubt = 1, revision = revision + 1")
 

@@ -34,6 +34,12 @@ public enum Database: Sendable {
         }
     }
 
+    /// Builds the indexes that the start has left, while the database serves. One process alone has a file open, so that a start
+    /// leaves none there.
+    func beginBuildingIndexes() {
+        if case .postgres(let store) = self { store.beginBuildingIndexes() }
+    }
+
     /// Waits for pending work and closes the database.
     func close() async {
         switch self {

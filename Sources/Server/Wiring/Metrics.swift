@@ -37,6 +37,7 @@ struct StoreObservation: Sendable {
             failures.increment()
             logger.error("database failure", ["cause": .string(sentence)])
         }
+        let noted = { @Sendable (sentence: String) in logger.notice("database schema", ["note": .string(sentence)]) }
         sqlite = Observer(
             batchEnded: { batch in
                 (batch.isCommitted ? committed : refused).increment()
@@ -44,7 +45,7 @@ struct StoreObservation: Sendable {
                 if batch.wrote { commits.observe(batch.commitDuration) }
                 if batch.isCommitted { changed(batch.transitions) }
                 if batch.wrote || !batch.isCommitted { history.note(commit: batch.isCommitted) }
-            }, checkpointEnded: { checkpoints.observe($0) }, failed: failed)
+            }, checkpointEnded: { checkpoints.observe($0) }, failed: failed, noted: noted)
         postgres = PostgresStore.Observer(
             batchEnded: { count, duration in
                 changes.increment(by: UInt64(count))
@@ -57,7 +58,7 @@ struct StoreObservation: Sendable {
             failed: { sentence in
                 failed(sentence)
                 history.note(commit: false)
-            })
+            }, noted: noted)
     }
 }
 

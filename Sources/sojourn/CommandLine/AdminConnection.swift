@@ -96,8 +96,8 @@ struct AdminConnection {
         defer { closed.close() }
         guard let missing = try? closed.missingCount(), missing > 0 else { return nil }
         return
-            "\(place.path) was brought up to date by \(Formatting.count(Int64(missing), "migration")): no earlier version of this "
-            + "program can use it any more"
+            "\(place.path) was brought up to date by \(Formatting.count(Int64(missing), "migration")): an earlier program says at "
+            + "its start whether it can still use it"
     }
 
     /// The failure when the database is locked, but no server accepts connections on the admin socket.

@@ -87,7 +87,7 @@ enum BackupCommands {
             Stop the server first. No user is logged out by a restore: apps go on with their newest tokens, even if the backup
             is older than these. Logins after the backup are lost. Sessions that ended after it are active again, and logins
             that were switched off after it are on; the output says what to do. The next start migrates a backup of an older
-            version; a backup of a newer version is refused.
+            version; a backup of a newer version is refused if it dropped what this program needs.
             """,
         examples: ["sojourn restore /var/backups/sojourn-1.sqlite"]
     ) { (arguments) async throws(Failure) in

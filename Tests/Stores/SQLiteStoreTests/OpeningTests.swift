@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Locks
 import Migrations
 import Sessions
 import StoreConformance
@@ -78,15 +79,56 @@ import Testing
         }
     }
 
-    @Test func aDatabaseOfANewerProgramIsRefused() async throws {
+    @Test func aDatabaseOfANewerProgramIsServed_untilAStepDropsSomething() async throws {
         try await TemporaryFolder.with { folder in
-            let new = try SQLiteStore(
-                path: folder.database, options: Self.options, migrations: Migration.all + [Self.next])
-            await new.close()
+            let user = Example.user()
+            for migrations in [NextVersion.expanded, Migration.all, NextVersion.expanded, NextVersion.all] {
+                let notes = Locked<[String]>([])
+                var options = Self.options
+                options.observer.noted = { note in notes.withLock { $0.append(note) } }
+                let store = try SQLiteStore(path: folder.database, options: options, migrations: migrations)
+                _ = try await store.insertUser(user, from: .admin, events: [])
+                #expect(try await store.user(.id(user.id)) == user)
+                await store.close()
+                let isOld = migrations.count == Self.newest
+                #expect(
+                    notes.withLock { $0.map { $0.contains("\(Self.newest + 1) index_users, ") } }
+                        == (isOld ? [true] : []))
+            }
             let expected = OpenError.newerDatabase(
-                path: folder.database, version: Self.newest + 1, newestKnown: Self.newest)
+                path: folder.database, version: NextVersion.newest, readableBy: NextVersion.newest - 1,
+                newestKnown: Self.newest)
             #expect(throws: expected) { try folder.open() }
             #expect(expected.description.contains("Run the newer program"))
+            // What knows the step that retired the dropped parts goes on.
+            await (try SQLiteStore(path: folder.database, options: Self.options, migrations: NextVersion.expanded))
+                .close()
+        }
+    }
+
+    /// A column that the next version has added, in rows that today's program changes.
+    @Test func whatAnEarlierProgramDoesNotKnow_staysAsItIs() async throws {
+        try await TemporaryFolder.with { folder in
+            let new = try SQLiteStore(
+                path: folder.database, options: Self.options, migrations: NextVersion.expanded)
+            try await new.updateClient("web") { $0.client = Client(id: "web", createdAt: Example.start, epoch: 1) }
+            await new.close()
+            let connection = try Connection(path: folder.database, access: .readWrite, cacheKibibytes: 100)
+            for table in ["settings", "clients"] {
+                if table == "clients" { try connection.run("ALTER TABLE \(table) ADD COLUMN colour TEXT") }
+                try connection.run("UPDATE \(table) SET colour = 'blue'")
+            }
+            let old = try folder.open()
+            try await old.updateSettings { $0.settings.sessions.refreshAfter = .seconds(99) }
+            try await old.updateClient("web") { $0.client?.name = "other" }
+            await old.close()
+            for table in ["settings", "clients"] {
+                let colours = try connection.all(Query("SELECT coalesce(colour, 'none') FROM \(table)")) { row in
+                    row.text()
+                }
+                #expect(!colours.isEmpty && colours.allSatisfy { $0 == "blue" }, "\(table): \(colours)")
+            }
+            #expect(try connection.integer("SELECT refresh_after_seconds FROM settings") == 99)
         }
     }
 

@@ -1,9 +1,10 @@
 public import Migrations
 
-/// What later versions of the program could do to the schema: expand, index, contract. Tests of upgrades run these on
-/// databases that today's program has made.
+/// What later versions of the program could do to the schema: expand, index, retire, contract. Tests of upgrades run these on
+/// databases that today's program has made. All but the contracting step are of the next version, and that one is of the version
+/// after it.
 public enum NextVersion {
-    /// What only the next version knows.
+    /// What today's program does not know.
     public static let migrations: [Migration] = [
         Migration(
             known + 1, "index_users",
@@ -32,9 +33,21 @@ public enum NextVersion {
             ALTER TABLE notes ADD COLUMN text TEXT;
             """),
         Migration(
-            known + 4, "contract",
+            known + 4, "index_colours",
+            """
+            -- effects: adds indexes concurrently on sessions
+            CREATE INDEX CONCURRENTLY IF NOT EXISTS sessions_colour ON sessions (colour);
+            """,
+            sqlite: """
+                -- effects: adds indexes on sessions
+                CREATE INDEX sessions_colour ON sessions (colour);
+                """),
+        Migration(known + 5, "retire", "-- effects: retires parts of notes, users, lines"),
+        Migration(
+            known + 6, "contract",
             """
             -- effects: drops columns of notes; drops indexes of users; drops tables lines
+            -- readable by: \(known + 5)
             ALTER TABLE notes DROP COLUMN text;
             DROP INDEX users_country;
             DROP TABLE lines;
@@ -49,6 +62,9 @@ public enum NextVersion {
 
     /// The newest version of the schema that the next version knows.
     public static let newest = all.count
+
+    /// Everything that the version before the contracting one knows, which is the next after today's.
+    public static let expanded = Array(all.dropLast())
 
     /// The versions of the schema that are earlier than the newest one.
     public static let earlier = 1..<newest

@@ -31,8 +31,12 @@ public struct SchemaShape {
 }
 
 extension Migration.Script {
-    /// What it says of itself, table by table.
+    /// What it says of its changes, table by table. An index is an index, however it was built.
     public var effectsByTable: Set<Migration.Effect> {
-        Set(effects.flatMap { effect in effect.tables.map { Migration.Effect(effect.kind, [$0]) } })
+        Set(
+            effects.filter { $0.kind != .retires }.flatMap { effect in
+                let kind = effect.kind == .addsIndexesConcurrently ? .addsIndexes : effect.kind
+                return effect.tables.map { Migration.Effect(kind, [$0]) }
+            })
     }
 }

@@ -188,7 +188,7 @@ import Testing
         await store.close()
         let schema = try #require(url.split(separator: "%3D").last.map(String.init))
         try PostgresServer.shared.run(
-            "INSERT INTO schema_migrations VALUES (99, 'of the future', '\\x00', 1)", schema: schema)
+            "INSERT INTO schema_migrations VALUES (99, 'of the future', '\\x00', 1, 99, 99)", schema: schema)
         #expect(throws: PostgresStore.OpenError.self) { try openStore(url) }
         try PostgresServer.shared.run(
             "DELETE FROM schema_migrations WHERE version = 99; UPDATE schema_migrations SET digest = '\\x00'",

@@ -167,8 +167,9 @@ import Testing
 
             let newer = try Connection(path: file, access: .readWrite, cacheKibibytes: 64)
             try newer.run("PRAGMA journal_mode = DELETE")
-            try newer.run("INSERT INTO schema_migrations VALUES (99, 'future', x'00', 1)")
-            try expect(.open(.newerDatabase(path: file, version: 99, newestKnown: OpeningTests.newest)), file)
+            try newer.run("INSERT INTO schema_migrations VALUES (99, 'future', x'00', 1, 99, 99)")
+            try expect(
+                .open(.newerDatabase(path: file, version: 99, readableBy: 99, newestKnown: OpeningTests.newest)), file)
             try newer.run("DELETE FROM schema_migrations WHERE version = 99")
             try newer.run("UPDATE schema_migrations SET digest = x'00' WHERE version = 1")
             try expect(.open(.changedMigration(path: file, version: 1)), file)

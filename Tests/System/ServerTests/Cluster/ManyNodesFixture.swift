@@ -36,30 +36,35 @@ struct ManyNodes: Sendable {
     /// Where the nodes run; gone with this.
     private let folders: [StartingFolder]
 
-    /// Starts all of them at once, on whatever the database holds.
-    init(_ count: Int = 3, on database: String, environment: [String: String] = [:]) async throws {
+    /// Starts all of them at once, on whatever the database holds. The first is of another version where there is one.
+    init(
+        _ count: Int = 3, on database: String, environment: [String: String] = [:],
+        first: String = CommandLineProgram.otherPath ?? CommandLineProgram.path
+    ) async throws {
         let rootKey = Hex.encode(RandomSource.system.bytes(32))
         let folders = (0..<count).map { _ in StartingFolder() }
         (self.database, self.rootKey, self.folders) = (database, rootKey, folders)
         nodes = try await withThrowingTaskGroup(of: (Int, CrashServer).self) { group in
             for (index, folder) in folders.enumerated() {
-                group.addTask { (index, try await Self.start(folder, rootKey, database, environment)) }
+                let binary = index == 0 ? first : CommandLineProgram.path
+                group.addTask { (index, try await Self.start(folder, rootKey, database, environment, binary)) }
             }
             return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
         }
     }
 
     private static func start(
-        _ folder: StartingFolder, _ rootKey: String, _ database: String, _ environment: [String: String] = [:]
+        _ folder: StartingFolder, _ rootKey: String, _ database: String, _ environment: [String: String] = [:],
+        _ binary: String = CommandLineProgram.path
     ) async throws -> CrashServer {
         let key = ["SOJOURN_ROOT_KEY": rootKey]
         return try await CrashServer(
-            folder, environment: environment.merging(key) { $1 }, database: database)
+            folder, environment: environment.merging(key) { $1 }, database: database, binary: binary)
     }
 
-    /// Starts a node again that was killed.
-    func restart(_ index: Int) async throws -> CrashServer {
-        try await Self.start(folders[index], rootKey, database)
+    /// Starts a node again that was killed or stopped, with this binary.
+    func restart(_ index: Int, _ binary: String = CommandLineProgram.path) async throws -> CrashServer {
+        try await Self.start(folders[index], rootKey, database, [:], binary)
     }
 
     /// Makes a user with a session on each of so many devices.

@@ -87,9 +87,10 @@ struct BackupCommandTests {
     @Test("a newer database is refused with a sentence by every command, and left as it is")
     func newerDatabase() async throws {
         try await expect("migrate", exits: 0)
-        execute("INSERT INTO schema_migrations VALUES (99, 'future', x'00', 1)")
+        execute("INSERT INTO schema_migrations VALUES (99, 'future', x'00', 1, 99, 99)")
         let before = FileManager.default.contents(atPath: folder.file("sojourn.sqlite"))
-        let sentence = "is at version 99 of its schema, and this program knows only up to"
+        let sentence =
+            "is at version 99 of its schema, which programs from version 99 on can work on, and this program knows only up to"
         try await expect("serve --public 127.0.0.1:0 --admin 127.0.0.1:0", exits: 1, errors: sentence)
         try await expect("migrate", exits: 1, errors: sentence)
         try await expect("migrate --plan", exits: 1, errors: sentence)
@@ -138,10 +139,11 @@ struct BackupCommandTests {
             contents: ContentsCheck(configuration: configuration, environment: [:], now: 1_800_000_000))
         var database = try closed(path)
         let missing = try database.plan()
-        let text = MigrateCommand.text(missing, path)
+        let planned = MigrateCommand.Plan(missing: missing, newerNames: [])
+        let text = MigrateCommand.text(planned, path)
         #expect(text.contains("\(NextVersion.known + 2) add_notes\n  makes notes (no row"), "\(text)")
         #expect(text.contains("locks the database, which no server has open meanwhile"), "\(text)")
-        let json = String(decoding: MigrateCommand.json(missing).text(pretty: true), as: UTF8.self)
+        let json = String(decoding: MigrateCommand.json(planned).text(pretty: true), as: UTF8.self)
         #expect(json.contains("\"grows_with_rows\" : false"), "\(json)")
         let finding = try #require(try check.findings(in: database).first { $0.check == "migrations" })
         #expect(finding.result == .warn)
@@ -152,7 +154,9 @@ struct BackupCommandTests {
         let options = SQLiteStore.Options(clock: .system)
         await (try SQLiteStore(path: path, options: options, migrations: NextVersion.all)).close()
         database = try closed(path)
-        #expect(MigrateCommand.text(try database.plan(), path).contains("nothing would run"))
+        #expect(
+            MigrateCommand.text(.init(missing: try database.plan(), newerNames: []), path).contains("nothing would run")
+        )
         #expect(
             try check.findings(in: database).first { $0.check == "migrations" }?.detail
                 == "\(NextVersion.newest) applied, none is missing")

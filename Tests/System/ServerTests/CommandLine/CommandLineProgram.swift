@@ -24,8 +24,13 @@ struct CommandLineProgram {
             return bundle.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/sojourn"
         }()
 
+    /// The binary of another version, which runs as one of several nodes: `SOJOURN_OTHER_BIN` names it.
+    static let otherPath = ProcessInfo.processInfo.environment["SOJOURN_OTHER_BIN"]
+
     let folder: StartingFolder
     var environment: [String: String] = [:]
+    /// The binary.
+    var path = Self.path
 
     init(_ folder: StartingFolder) { self.folder = folder }
 
@@ -40,7 +45,7 @@ struct CommandLineProgram {
         _ words: [String], input: String = "", socket: Int32? = nil, prelude: String = "true"
     ) throws -> CommandLineProcess {
         try CommandLineProcess(
-            words, in: folder, environment: environment, input: input, socket: socket, prelude: prelude)
+            path, words, in: folder, environment: environment, input: input, socket: socket, prelude: prelude)
     }
 }
 
@@ -61,8 +66,8 @@ final class CommandLineProcess: Sendable {
     }
 
     fileprivate init(
-        _ words: [String], in folder: StartingFolder, environment: [String: String], input: String, socket: Int32?,
-        prelude: String
+        _ path: String, _ words: [String], in folder: StartingFolder, environment: [String: String], input: String,
+        socket: Int32?, prelude: String
     ) throws {
         self.folder = folder
         name = "run-\(UInt64.random(in: 0 ... .max))"
@@ -80,7 +85,7 @@ final class CommandLineProcess: Sendable {
         let identity = socket == nil ? "" : "LISTEN_PID=$$ LISTEN_FDS=1 "
         if let socket { posix_spawn_file_actions_adddup2(&actions, socket, 3) }
         let shell = [
-            "/bin/sh", "-c", "\(prelude) && cd \"$0\" && \(identity)exec \"$@\"", folder.path, CommandLineProgram.path,
+            "/bin/sh", "-c", "\(prelude) && cd \"$0\" && \(identity)exec \"$@\"", folder.path, path,
         ]
         var arguments = (shell + words).map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0)=\($1)") } + [nil]

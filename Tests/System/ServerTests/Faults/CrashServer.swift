@@ -19,9 +19,10 @@ struct CrashServer: Sendable {
 
     /// Starts the program and waits until it answers.
     init(
-        _ folder: StartingFolder, environment: [String: String] = [:], database: String = "sqlite:db"
+        _ folder: StartingFolder, environment: [String: String] = [:], database: String = "sqlite:db",
+        binary: String = CommandLineProgram.path
     ) async throws {
-        process = try Self.spawn(folder, environment, database: database)
+        process = try Self.spawn(folder, environment, database: database, binary: binary)
         guard await process.waitForFile("ready.json"), let ready = folder.text("ready.json"),
             let addresses = JSONValue(text: Array(ready.utf8)), let publicURL = addresses["public"]?.string,
             let adminURL = addresses["admin"]?.string
@@ -35,10 +36,12 @@ struct CrashServer: Sendable {
 
     /// Starts the program and does not wait.
     static func spawn(
-        _ folder: StartingFolder, _ environment: [String: String], database: String = "sqlite:db"
+        _ folder: StartingFolder, _ environment: [String: String], database: String = "sqlite:db",
+        binary: String = CommandLineProgram.path
     ) throws -> CommandLineProcess {
         unlink(folder.file("ready.json"))
         var program = CommandLineProgram(folder)
+        program.path = binary
         // The loads of tests refresh a few sessions in loops.
         let defaults = ["SOJOURN_ADMIN_KEY": adminKey, "SOJOURN_LIMITS_REFRESHES_PER_SESSION_PER_MINUTE": "0"]
         program.environment = environment.merging(defaults) { given, _ in given }

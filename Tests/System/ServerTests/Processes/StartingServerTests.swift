@@ -181,9 +181,9 @@ struct StartingServerTests {
         #expect(await failure(of: SojournServer(folder.configuration, clock.environment())) == nil)
         #expect(
             folder.execute(
-                "INSERT INTO schema_migrations (version, name, digest, applied_at) VALUES (999, 'future', x'00', 0)"))
+                "INSERT INTO schema_migrations VALUES (999, 'future', x'00', 0, 999, 999)"))
         let newer = await failure(of: SojournServer(folder.configuration, clock.environment()))
-        guard case .database(.newerDatabase(_, version: 999, _))? = newer else {
+        guard case .database(.newerDatabase(_, version: 999, _, _))? = newer else {
             Issue.record("\(newer?.description ?? "it started")")
             return
         }
