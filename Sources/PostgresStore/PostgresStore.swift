@@ -99,12 +99,11 @@ public final class PostgresStore: Store {
     /// Connects and applies the given migrations.
     init(url: String, options: Options, migrations: [Migration], run: Migration.Run = .contraction) throws(OpenError) {
         let names = StatementNames()
-        let settled: Options
-        let runner: MigrationRunner
-        (runner, time, settled) = try Self.migrate(url: url, options: options, migrations: migrations, run: run)
+        let (runner, time, settled) = try Self.migrate(
+            url: url, options: options, migrations: migrations, run: run)
         cache = CatalogueCache(newestKnown: runner.newestKnown)
         indexBuilds = IndexBuilds(url: url, runner: runner)
-        (self.options, machineClock) = (settled, options.clock)
+        (self.options, self.time, machineClock) = (settled, time, options.clock)
         var lanes: [ReconnectingConnection] = []
         func newConnection() -> ReconnectingConnection {
             let made = ReconnectingConnection(url: url, options: settled, names: names)

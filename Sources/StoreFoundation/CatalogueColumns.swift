@@ -6,10 +6,10 @@ public enum SettingsColumns {
     public static let all = Columns(
         "offline_session_idle_seconds", "offline_session_max_limited", "offline_session_max_seconds",
         "refresh_after_seconds", "rotation_interval_seconds", "epoch", "revoked_before_epoch", "revoked_before_at",
-        "earlier_tokens_end_at", "served_max_seconds")
+        "earlier_tokens_end_at", "served_max_seconds", "restores")
 
     /// Reads the columns of the settings.
-    public static func read(_ row: inout some StoredRow) -> Settings {
+    public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Settings {
         let sessions = SessionSettings(
             offlineSessionIdle: row.duration(), offlineSessionMaxLimited: row.bool(),
             offlineSessionMax: row.duration(), refreshAfter: row.duration(), rotationInterval: row.duration())
@@ -21,6 +21,11 @@ public enum SettingsColumns {
         var settings = Settings(sessions: sessions, epoch: epoch, revokedBefore: revokedBefore)
         settings.earlierTokensEnd = row.optionalInstant()
         settings.servedMaximum = row.optional { row in row.duration() }
+        let restores = row.optionalText() ?? ""
+        guard let all = [Settings.Restore](text: restores) else {
+            throw CorruptRow("the settings have the restores '\(restores)', which cannot be read")
+        }
+        settings.restores = all
         return settings
     }
 
@@ -36,6 +41,7 @@ public enum SettingsColumns {
         row.add(settings.revokedBefore?.at)
         row.add(settings.earlierTokensEnd)
         row.add(settings.servedMaximum)
+        row.add(settings.restores.text)
     }
 }
 

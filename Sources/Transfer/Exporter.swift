@@ -63,7 +63,7 @@ public struct Exporter {
         try await writeUsers(to: &writer)
         try await writeIdentities(to: &writer)
         try await writePasskeys(to: &writer)
-        try await writeSessions(to: &writer)
+        try await writeSessions(base, to: &writer)
         try await writeLogins(to: &writer)
         try await writePhoneLogins(to: &writer)
         if hasProviderChecks { try await writeProviderChecks(to: &writer) }
@@ -130,10 +130,16 @@ public struct Exporter {
         }
     }
 
-    private mutating func writeSessions(to writer: inout LineWriter) async throws(TransferError) {
+    /// Writes the idle times as the restores of this database have begun them, because no other one knows of them.
+    private mutating func writeSessions(_ base: Base, to writer: inout LineWriter) async throws(TransferError) {
+        let clients = Dictionary(base.clients.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         var parts = sessions
         while let part = try await next(of: &parts) {
-            for session in part {
+            for var session in part {
+                let lifetimes = Lifetimes(
+                    settings: base.settings.sessions, client: clients[session.clientID], user: nil,
+                    absoluteMaximum: .seconds(Int64.max), restores: base.settings.restores)
+                if session.ending == nil { session.renewedAt = lifetimes.idleStart(of: session) }
                 try write(.session, session.members, to: &writer)
                 hasProviderChecks = hasProviderChecks || session.ending == nil && session.confirmation != nil
             }

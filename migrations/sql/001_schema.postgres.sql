@@ -34,6 +34,7 @@ CREATE TABLE settings (
     rotation_interval_seconds bigint NOT NULL,
     served_max_seconds bigint, -- absolute maximum in the file of the node that started last; null before the first start
     earlier_tokens_end_at bigint, -- when the last token expires that was issued before lifetimes were shortened
+    restores text, -- list: FROM:AT, the times of the backup and of the restore; null: never
     -- "Revoke all"
     epoch bigint NOT NULL, -- counts "revoke all", new clients, and ended secrets and keys of clients
     revoked_before_epoch bigint, -- sessions with a smaller epoch are over

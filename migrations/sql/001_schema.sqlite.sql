@@ -29,6 +29,7 @@ CREATE TABLE settings (
     rotation_interval_seconds INTEGER NOT NULL,
     served_max_seconds INTEGER, -- absolute maximum in the file of the node that started last; null before the first start
     earlier_tokens_end_at INTEGER, -- when the last token expires that was issued before lifetimes were shortened
+    restores TEXT, -- list: FROM:AT, the times of the backup and of the restore; null: never
     -- "Revoke all"
     epoch INTEGER NOT NULL, -- counts "revoke all", new clients, and ended secrets and keys of clients
     revoked_before_epoch INTEGER, -- sessions with a smaller epoch are over

@@ -40,7 +40,7 @@ public struct BulkFilter: Sendable {
             let session = record.session
             if let client, client != session.clientID { return false }
             if let age, now - session.startedAt < age { return false }
-            if let unused, now - session.renewedAt < unused { return false }
+            if let unused, now - record.settings.restores.idleStart(session.renewedAt, unused) < unused { return false }
             if let platform, session.device.platform?.lowercased().hasPrefix(platform) != true { return false }
             if let version, session.device.appVersion != version { return false }
             if let country, record.user?.profile.country?.lowercased() != country { return false }

@@ -112,7 +112,9 @@ extension Endpoints {
             row.records.dropFirst().reduce(time(session)) { max($0, time($1.session)) }
         }
         let idleEnd =
-            isThis ? context.clock.now + stay.visit.idle : latest { $0.browserEnd ?? lifetimes.idleEnd(of: $0) }
+            isThis
+            ? context.clock.now + stay.visit.idle
+            : latest { $0.browserEnd(record.settings) ?? lifetimes.idleEnd(of: $0) }
         let startedAt = row.records.dropFirst().reduce(session.startedAt) { min($0, $1.session.startedAt) }
         return AccountDevice(
             session: session.id.description, name: session.device.shownName,

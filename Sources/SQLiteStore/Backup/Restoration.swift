@@ -44,7 +44,8 @@ extension SQLiteStore {
             let connection = try Connection(path: draft.path, access: .readWrite, cacheKibibytes: 1024)
             try EventRow.insertInAnyVersion(event, at: place, connection)
             try ProviderCheckRow.doubtAll(connection)
-            try RestedSessions(connection).beginAnew(at: now, livingAt: backup.lastEvent?.at)
+            let taken = backup.lastEvent?.at ?? Instant(secondsSinceEpoch: 0)
+            try RestoreRecord.write(Settings.Restore(from: taken, at: now), connection)
         }
         try DatabaseCopy.check(draft.path, named: file)
         try draft.sync()
@@ -118,36 +119,12 @@ private struct BackupFile {
     }
 }
 
-/// The sessions of a restored backup. Their refreshes after the backup are unknown. Without a new start of their idle time, a
-/// restore would log out users that were active meanwhile.
-private struct RestedSessions {
-    private let connection: Connection
-
-    init(_ connection: Connection) { self.connection = connection }
-
-    /// Restarts the idle time at `now` for sessions that were active at `instant`; nil: at any time. Works in steps, because
-    /// that keeps the log small.
-    func beginAnew(at now: Instant, livingAt instant: Instant?) throws(DatabaseError) {
-        try connection.run("PRAGMA synchronous = OFF")
-        let last = try connection.first(Self.selectLast) { row in row.optional { row in row.integer() } } ?? nil
-        var number: Int64 = 0
-        while let last, number < last {
-            try connection.execute(
-                Self.update, now, number, number + Self.step, SessionSettings.defaults.offlineSessionIdle,
-                instant ?? Instant(secondsSinceEpoch: .min))
-            try Writer.copyWholeLog(connection)
-            number += Self.step
-        }
+/// Records a restore in the settings. Refreshes after the backup are unknown. Without a new start of idle times, a restore would
+/// log out users that were active meanwhile.
+private enum RestoreRecord {
+    static func write(_ restore: Settings.Restore, _ connection: Connection) throws(DatabaseError) {
+        try connection.execute(update, [restore].text)
     }
 
-    private static let step: Int64 = 20_000
-    private static let selectLast = Query("SELECT max(number) FROM sessions")
-    private static let update = Query(
-        """
-        UPDATE sessions SET child_answered_at = ?1, renewed_at = ?1
-        WHERE number > ?2 AND number <= ?3 AND ended_at IS NULL AND renewed_at < ?1
-        AND renewed_at + coalesce(
-            (SELECT nullif(offline_session_idle_seconds, 0) FROM clients WHERE id = client_id),
-            (SELECT offline_session_idle_seconds FROM settings WHERE id = 1), ?4) > ?5
-        """)
+    private static let update = Query("UPDATE settings SET restores = coalesce(restores || ' ', '') || ? WHERE id = 1")
 }

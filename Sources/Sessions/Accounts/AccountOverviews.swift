@@ -89,6 +89,6 @@ extension RefreshPolicy {
     /// Whether a user's list of active sessions has a session. A browser that was not used for half an hour is none of them,
     /// unless its user stays logged in.
     func isListed(_ record: SessionRecord, at now: Instant) -> Bool {
-        ending(of: record, at: now) == nil && record.session.browserEnd.map { now < $0 } ?? true
+        ending(of: record, at: now) == nil && record.session.browserEnd(record.settings).map { now < $0 } ?? true
     }
 }

@@ -44,6 +44,22 @@ public struct Settings: Hashable, Sendable {
     /// The absolute maximum in the configuration file of the server that started last; nil: none has said so yet. No node lets
     /// a session live longer.
     public var servedMaximum: Duration?
+    /// The restores of the database from backups, in order.
+    public var restores: [Restore] = []
+
+    /// A restore of the database from a backup. What happened between is unknown, so that idle times begin anew.
+    public struct Restore: Hashable, Sendable {
+        /// The time of the backup.
+        public var from: Instant
+        /// The time of the restore.
+        public var at: Instant
+
+        /// A restore at `at` of a backup that was taken at `from`.
+        public init(from: Instant, at: Instant) {
+            self.from = from
+            self.at = at
+        }
+    }
 
     /// A "revoke all".
     public struct RevokedBefore: Hashable, Sendable {
@@ -64,5 +80,31 @@ public struct Settings: Hashable, Sendable {
         self.sessions = sessions
         self.epoch = epoch
         self.revokedBefore = revokedBefore
+    }
+}
+
+extension [Settings.Restore] {
+    /// The instant from which an idle time counts that began at `instant`. A restore begins it anew, unless it was over when the
+    /// backup was taken.
+    public func idleStart(_ instant: Instant, _ idle: Duration) -> Instant {
+        var start = instant
+        for restore in self where start < restore.at && start + idle > restore.from { start = restore.at }
+        return start
+    }
+
+    /// The text of a settings row: `FROM:AT`, in seconds since 1970, for each restore.
+    public init?(text: String) {
+        self = []
+        for word in text.split(separator: " ") {
+            let parts = word.split(separator: ":", omittingEmptySubsequences: false).map { Int64($0) }
+            guard parts.count == 2, let from = parts[0], let at = parts[1] else { return nil }
+            append(.init(from: Instant(secondsSinceEpoch: from), at: Instant(secondsSinceEpoch: at)))
+        }
+    }
+
+    /// See `init(text:)`; nil if there was no restore.
+    public var text: String? {
+        if isEmpty { return nil }
+        return map { "\($0.from.secondsSinceEpoch):\($0.at.secondsSinceEpoch)" }.joined(separator: " ")
     }
 }

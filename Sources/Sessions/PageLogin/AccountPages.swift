@@ -52,7 +52,7 @@ extension PageLoginService {
         }
         guard let record = found, let user = record.user else { return nil }
         let lifetimes = policy.lifetimes(settings: record.settings, client: record.client, user: user)
-        let shortEnd = handle.isKept ? nil : record.session.renewedAt + BrowserHandle.shortIdle
+        let shortEnd = handle.isKept ? nil : record.session.shortIdleEnd(record.settings)
         let ends = [lifetimes.idleEnd(of: record.session), lifetimes.finalEnd(of: record.session), shortEnd]
         return AccountPageSession(
             record: record, user: user, idle: (ends.compactMap(\.self).min() ?? now) - now,

@@ -124,9 +124,14 @@ extension Session {
 
     /// The first instant at which the session opens nothing more in its browser for lack of use; nil: that of its lifetimes. The
     /// handle in the cookie decides, and the row shows it.
-    public var browserEnd: Instant? {
+    public func browserEnd(_ settings: Settings) -> Instant? {
         guard clientID == Client.browserID, device.id.hasSuffix(Self.shortEnd) else { return nil }
-        return renewedAt + BrowserHandle.shortIdle
+        return shortIdleEnd(settings)
+    }
+
+    /// The first instant at which a browser whose user does not stay logged in has ended the session.
+    func shortIdleEnd(_ settings: Settings) -> Instant {
+        settings.restores.idleStart(renewedAt, BrowserHandle.shortIdle) + BrowserHandle.shortIdle
     }
 }
 
@@ -142,8 +147,8 @@ extension RefreshPolicy {
         guard let user = record.user else { return false }
         return record.session.clientID == Client.browserID && user.disabledByAdmin == nil
             && ending(of: record, at: now) == nil
-            && (handle.isKept && record.session.browserEnd == nil
-                || now < record.session.renewedAt + BrowserHandle.shortIdle)
+            && (handle.isKept && record.session.browserEnd(record.settings) == nil
+                || now < record.session.shortIdleEnd(record.settings))
     }
 }
 
@@ -167,7 +172,7 @@ extension RefreshPolicy {
     public func answers(_ phone: BrowserPhone, at now: Instant) -> Bool {
         guard phone.login.isLoggedIn else { return phone.login.hasLetIn }
         if ending(of: phone.phone, at: now) != nil { return false }
-        return phone.login.silentUntil(phone.phone.session).map { now < $0 } ?? true
+        return phone.login.silentUntil(phone.phone.session, phone.phone.settings).map { now < $0 } ?? true
     }
 }
 

@@ -16,6 +16,8 @@ public struct Phone: Hashable, Sendable {
     public var isBarred = false
     /// Its last renewal.
     public var renewedAt: Instant
+    /// The restores of the database, which begin its silence anew.
+    var restores: [Settings.Restore] = []
     /// SHA-256 of its secret, if it enrols; nil: it has a session.
     public var secretHash: [UInt8]?
 
@@ -39,6 +41,11 @@ public struct Phone: Hashable, Sendable {
         self.secretHash = secretHash
     }
 
+    /// From when its silence counts after its answer at `answeredAt`.
+    func silentSince(_ answeredAt: Instant, _ interval: Duration) -> Instant {
+        restores.idleStart(max(answeredAt, renewedAt), interval)
+    }
+
     /// Whether the session has ended. Disabled logins only block it.
     public var hasEnded: Bool {
         if case .ended = refusal { true } else { refusal == .unknownSession }
@@ -49,6 +56,7 @@ extension RefreshPolicy {
     /// The phone of that session at `now`. For a second factor the client's `userPresenceMaxAge` counts in every mode.
     public func phone(of record: SessionRecord, at now: Instant) -> Phone {
         var phone = Phone(record.session)
+        phone.restores = record.settings.restores
         if let ending = ending(of: record, at: now) {
             phone.refusal = .ended(ending.reason)
         } else {

@@ -69,7 +69,7 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
             return losePhone(&login, .parentEnded, at: now, &effects)
         }
         if login.isLoggedIn, case .ping(let interval) = login.bond, let answeredAt = login.answeredAt,
-            now >= max(answeredAt, claimant.renewedAt) + interval
+            now >= claimant.silentSince(answeredAt, interval) + interval
         {
             losePhone(&login, .presenceLost, at: now, &effects)
         }
@@ -133,8 +133,8 @@ public struct PhoneLoginPolicy: Hashable, Sendable {
         case .revoke: revoke(attempt, &login, at: now, &effects)
         case .tick where login.isLoggedIn:
             // The clean-up looks again when this answer is too old.
-            if let phone = attempt.claimant, login.bond.interval != nil, let answeredAt = login.answeredAt {
-                login.answeredAt = max(answeredAt, phone.renewedAt)
+            if let phone = attempt.claimant, let interval = login.bond.interval, let answeredAt = login.answeredAt {
+                login.answeredAt = phone.silentSince(answeredAt, interval)
             }
         case .phoneReplaced(let sessionID):
             guard !login.state.isFinal, login.claim != nil else { return .accepted }

@@ -11,8 +11,8 @@ public indirect enum BondedPhone: Hashable, Sendable {
 
 extension PhoneLogin {
     /// From when the phone counts as gone, by its answers and its renewals; nil: the bond does not depend on answers.
-    func silentUntil(_ phone: Session) -> Instant? {
-        bond.interval.map { max(answeredAt ?? startedAt, phone.renewedAt) + $0 }
+    func silentUntil(_ phone: Session, _ settings: Settings) -> Instant? {
+        bond.interval.map { settings.restores.idleStart(max(answeredAt ?? startedAt, phone.renewedAt), $0) + $0 }
     }
 }
 
@@ -27,7 +27,7 @@ extension RefreshPolicy {
         if let ending = ending(of: phoneRecord, at: now) {
             return Session.Ending(reason: .parentEnded, at: max(ending.at, record.session.startedAt))
         }
-        guard let silent = login?.silentUntil(phone), now >= silent else { return nil }
+        guard let silent = login?.silentUntil(phone, record.settings), now >= silent else { return nil }
         return Session.Ending(reason: .presenceLost, at: silent)
     }
 
@@ -35,8 +35,10 @@ extension RefreshPolicy {
     func bondEnd(of record: SessionRecord) -> Instant? {
         guard case .known(let phone, let client, let login)? = record.phone else { return nil }
         let lifetimes = lifetimes(settings: record.settings, client: client, user: record.user)
-        return [lifetimes.idleEnd(of: phone), lifetimes.finalEnd(of: phone), login?.silentUntil(phone)]
-            .compactMap(\.self).min()
+        return [
+            lifetimes.idleEnd(of: phone), lifetimes.finalEnd(of: phone), login?.silentUntil(phone, record.settings),
+        ]
+        .compactMap(\.self).min()
     }
 
     /// Ends the session of `change` if its phone ends it; nil: it goes on, or has ended before.

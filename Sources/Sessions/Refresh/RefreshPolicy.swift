@@ -82,7 +82,7 @@ public struct RefreshPolicy: Hashable, Sendable {
     public func lifetimes(settings: Settings, client: Client?, user: User?) -> Lifetimes {
         Lifetimes(
             settings: settings.sessions, client: client, user: user,
-            absoluteMaximum: absoluteMaximum(beside: settings))
+            absoluteMaximum: absoluteMaximum(beside: settings), restores: settings.restores)
     }
 
     // MARK: The decision

@@ -10,10 +10,16 @@ public struct Lifetimes: Hashable, Sendable {
     public let accessToken: Duration
     /// The age from which a client should renew its access token.
     public let refreshAfter: Duration
+    /// The restores of the database, which begin idle times anew.
+    private let restores: [Settings.Restore]
 
     /// The lifetimes from the settings, a client and a user, under the maximum that the configuration file sets.
     /// A positive value of the client or the user always applies; zero or none inherits.
-    public init(settings: SessionSettings, client: Client?, user: User?, absoluteMaximum: Duration) {
+    public init(
+        settings: SessionSettings, client: Client?, user: User?, absoluteMaximum: Duration,
+        restores: [Settings.Restore] = []
+    ) {
+        self.restores = restores
         idle = client?.offlineSessionIdle?.ifPositive ?? settings.offlineSessionIdle
         var maximum = absoluteMaximum
         if settings.offlineSessionMaxLimited { maximum = min(maximum, settings.offlineSessionMax) }
@@ -48,8 +54,11 @@ public struct Lifetimes: Hashable, Sendable {
         min(client.accessTokenLifetime?.ifPositive ?? Client.shortAccessTokenLifetime, idle)
     }
 
+    /// The instant from which the idle time of the session counts.
+    public func idleStart(of session: Session) -> Instant { restores.idleStart(session.renewedAt, idle) }
+
     /// The first instant at which the session has ended for lack of a refresh: the end of its rolling window.
-    public func idleEnd(of session: Session) -> Instant { session.renewedAt + idle }
+    public func idleEnd(of session: Session) -> Instant { idleStart(of: session) + idle }
 
     /// The first instant at which the session has ended however often it was refreshed.
     public func finalEnd(of session: Session) -> Instant { session.startedAt + maximum }

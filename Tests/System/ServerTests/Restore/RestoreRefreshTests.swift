@@ -2,8 +2,10 @@ import Server
 import SQLiteStore
 import Sessions
 import Testing
+import Transfer
 
 @testable import Configuration
+@testable import sojourn
 
 /// Promise 3: a restore from a backup ends no session.
 @Suite("Restore: refreshes after it", .timeLimit(.minutes(5)))
@@ -136,6 +138,53 @@ struct RestoreRefreshTests {
                 try await again.goOn(token, client: client)
             }
         }
+        await again.application.close()
+    }
+
+    @Test("a restore of a backup of a restored database ends no session either, and writes one value")
+    func again() async throws {
+        let stage = try await open()
+        _ = try await createUser(stage)
+        var token = try await stage.logIn("d1")
+        var settings = try await stage.store.settings()
+        await stage.application.close()
+        for _ in 0..<3 {
+            let fixture = try await open()
+            let before = try await fixture.store.exportSessions(after: nil, limit: 9)
+            _ = try await fixture.store.backUp(to: folder.file("backup"), replacing: true, by: .system)
+            settings.restores.append(.init(from: clock.wall.now, at: clock.wall.now + .seconds(13 * 86_400)))
+            await fixture.application.close()
+            clock.advance(.seconds(13 * 86_400))
+            _ = try restore()
+            let restored = try await open()
+            #expect(try await restored.store.exportSessions(after: nil, limit: 9) == before)
+            #expect(try await restored.store.settings().restores == settings.restores)
+            await restored.application.close()
+            clock.advance(.seconds(86_400))
+        }
+        let last = try await open()
+        clock.advance(.seconds(13 * 86_400 - 1))
+        token = try await last.goOn(token)
+        clock.advance(.seconds(1_209_600))
+        await #expect(throws: ServiceError.refused(.ended(.idleExpired))) { try await last.goOn(token) }
+        await last.application.close()
+    }
+
+    @Test("an export says from when idle times count after a restore, because no other database knows of it")
+    func export() async throws {
+        let stage = try await open()
+        _ = try await createUser(stage)
+        _ = try await stage.logIn("d1")
+        _ = try await stage.store.backUp(to: folder.file("backup"), by: .system)
+        await stage.application.close()
+        clock.advance(.seconds(100 * 86_400))
+        _ = try restore()
+        let again = try await open()
+        var exporter = Exporter(store: again.store, now: clock.wall.now, progress: ProgressBar.silent)
+        var writer = try LineWriter(folder.file("export.jsonl"))
+        try await exporter.run(program: "test", to: &writer)
+        let text = try #require(folder.text("export.jsonl"))
+        #expect(text.contains("\"renewed_at\":\(clock.wall.now.secondsSinceEpoch)"), "\(text)")
         await again.application.close()
     }
 
