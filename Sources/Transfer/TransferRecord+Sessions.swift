@@ -197,8 +197,7 @@ extension User {
 
     /// The id of a user for which the line has none.
     static func importedID(username: String) -> Identifier<User> {
-        let digest = sha256(Array("sojourn imported user\0\(Text.key(username))".utf8))
-        return Identifier(bytes: digest.prefix(16)) ?? Identifier(random: .system)
+        Identifier(drawn: sha256(Array("sojourn imported user\0\(Text.key(username))".utf8)))
     }
 
     /// The line of a user.

@@ -13,7 +13,8 @@ import Glibc
 // LoadConnection and Conversation (the load) and MachineLimits (the limits of the machine); HTTPBenchmark,
 // PagesBenchmark with PageBrowser, LoginsBenchmark, FloodBenchmark, ClusterBenchmark with
 // ClusterDatabase and OutageMeasurement (several nodes), StoreBenchmark, StartBenchmark; IdleBenchmark with SlowSenders, and ChurnBenchmark (many connections); ServerProcess,
-// AdminCalls, SessionFiller (the measured server and its data); Report (the output).
+// AdminCalls, SessionFiller (the measured server and its data); CellsBenchmark with CellInputs and CellDay (a model);
+// Report (the output).
 
 /// The program.
 @main struct SojournBench {

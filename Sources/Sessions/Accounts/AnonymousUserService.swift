@@ -40,7 +40,7 @@ public final class AnonymousUserService: UseCase {
     private func newUserID(for request: SessionRequest) -> Identifier<User> {
         guard let key = request.idempotencyKey else { return Identifier(random: context.random) }
         let tag = context.anonymousUserKey.authenticate(Array("\(request.clientID)\0\(key)".utf8))
-        return Identifier(bytes: tag.prefix(Identifier<User>.byteCount)) ?? Identifier(random: context.random)
+        return Identifier(drawn: tag)
     }
 
     static let keyUsed = ServiceError.conflict(

@@ -1,6 +1,10 @@
 public import Cryptography
 
-/// 16 random bytes that name a user or a session permanently, written as 32 lower-case hexadecimal digits.
+/// 16 bytes that name a user or a session permanently, written as 32 lower-case hexadecimal digits.
+///
+/// The first three digits of a new one are the number of its cell, the part of all users that one database holds, and the
+/// rest is random. There is one cell, 000. The digits are reserved, because tokens carry the ids of sessions: with more cells,
+/// a proxy finds the database of a token without a lookup. An id that comes from elsewhere stays as it is.
 ///
 /// `Subject` is a phantom type, so that the compiler rejects a user's id where a session's id is expected.
 public struct Identifier<Subject>: Hashable, Sendable, CustomStringConvertible {
@@ -10,11 +14,16 @@ public struct Identifier<Subject>: Hashable, Sendable, CustomStringConvertible {
     @usableFromInline let high: UInt64
     @usableFromInline let low: UInt64
 
+    /// The bits at the beginning that name the cell.
+    static var cellBitCount: Int { 12 }
+
     /// A new identifier from `random`.
-    public init(random: RandomSource) {
-        let bytes = random.bytes(Self.byteCount)
-        high = Self.word(bytes[..<8])
-        low = Self.word(bytes[8...])
+    public init(random: RandomSource) { self.init(drawn: random.bytes(Self.byteCount)) }
+
+    /// A new identifier from at least 16 bytes that are random, or derived so that they look it.
+    public init(drawn bytes: [UInt8]) {
+        high = Self.word(bytes[..<8]) & (.max >> Self.cellBitCount)
+        low = Self.word(bytes[8..<Self.byteCount])
     }
 
     /// The identifier with those 16 bytes; nil for any other number of bytes.

@@ -122,6 +122,15 @@ struct Benchmark: Sendable {
                 """,
             defaults: Options(sessions: 100_000), run: { try await ConsoleBenchmark(options: $0).run() }),
         Benchmark(
+            name: "cells", summary: "a model of many primaries: cells, refreshes, fail-over, moves; measures nothing",
+            discussion: """
+                Computes, second by second in virtual time, a day of --with devices=N in some regions, each with as many cells as
+                its sessions, refreshes and logins need. In each cell the primary fails once at the busiest moment, and each region is away
+                once. The spread of a figure is that over cells or regions. --with changes an input, such as postgres_us, session_bytes,
+                primary_cores or fail_over; the page Internals/Cells.md of the manual has all of them.
+                """,
+            defaults: Options(), run: { try CellsBenchmark(options: $0).run() }),
+        Benchmark(
             name: "start", summary: "time from exec to ready, and the memory just started",
             discussion: "Starts 'sojourn serve' --rounds times on a database with --sessions sessions.",
             defaults: Options(rounds: 20, sessions: 10_000), run: { try await StartBenchmark(options: $0).run() }),

@@ -1,6 +1,9 @@
 /// SplitMix64 (Steele, Lea, Flood 2014): fast numbers that need not be secret.
 struct FastRandom: RandomNumberGenerator {
-    private var state = UInt64.random(in: .min ... .max)
+    private var state: UInt64
+
+    /// Begins at `seed`, so that the numbers can be had again.
+    init(seed: UInt64 = .random(in: .min ... .max)) { state = seed }
 
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15

@@ -42,6 +42,9 @@ struct Options: Sendable {
     var folder: String?
     /// The URL of an empty PostgreSQL database.
     var postgres: String?
+    /// Inputs of the model of cells that differ from its defaults, and the seed of its random numbers.
+    var with = ""
+    var seed: UInt64 = 1
     /// True for a report in JSON.
     var json = false
 
@@ -121,6 +124,10 @@ struct Options: Sendable {
         },
         Choice(name: "--postgres", valueName: "URL", help: "an empty PostgreSQL database that may be filled") {
             $0.postgres = $1
+        },
+        Choice(name: "--with", valueName: "NAME=N,…", help: "inputs of the model of cells") { $0.with = $1 },
+        Choice(name: "--seed", valueName: "N", help: "of the model of cells; the same one gives the same report") {
+            $0.seed = UInt64(try number($1, "--seed", 0...Int.max))
         },
         Choice(name: "--json", valueName: nil, help: "print the report as JSON") { options, _ in
             options.json = true

@@ -53,6 +53,7 @@ struct TransferSourcesTests {
             #expect(refused[3].contains("'username' must have no blanks"))
             let ada = try #require(try await first.user("ada"))
             #expect(try await first.store.userSources(of: ada.id) == UserSources(of: ada, from: .import))
+            #expect(ada.id.description.hasPrefix("000"))
             let bert = try #require(try await first.user("bert"))
             var sources = UserSources(of: bert, from: .import)
             sources.username = .user
