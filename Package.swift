@@ -269,7 +269,8 @@ let package = Package(
             ])
         + tests(
             "SojournClientTests", "unit",
-            ["SojournClient", "SojournTestKit", "Sessions", "JOSE", "Cryptography", "Repository"], more: optimized)
+            ["SojournClient", "SojournTestKit", "HTTP", "Sessions", "JOSE", "Cryptography", "Repository"],
+            more: optimized)
         + tests("SojournEventsTests", "unit", ["SojournEvents", "SojournClient", "SojournTestKit", "Repository"])
         + tests(
             "ReferenceTests", "unit",

@@ -31,6 +31,9 @@ public final class Endpoints: Sendable {
     let revocations: RevocationFeed
     let registry: MetricsRegistry
     let logger: Logger
+    /// The log of failures that repeat.
+    let failures: FailureLog
+    let retryAfter: RetryAfter
     let isStopping: @Sendable () -> Bool
     let backups: (any BackupService)?
     let identityVerifier: (any IdentityVerifier)?
@@ -59,6 +62,8 @@ public final class Endpoints: Sendable {
     ///
     /// - Parameters:
     ///   - metrics: gets the metrics of this module, and is shown by `GET /metrics`.
+    ///   - failures: the log of failures that repeat, which a store shares; nil: a new one over `logger`.
+    ///   - retryAfter: how long refused clients wait, which an engine shares; nil: a new one.
     ///   - rateLimits: the rate limits.
     ///   - backups: copies the database while it serves, if it can.
     ///   - identityVerifier: verifies ID tokens, if there are identity providers.
@@ -75,7 +80,7 @@ public final class Endpoints: Sendable {
     ///   - sleep: lets a call wait.
     public init(
         context: ServiceContext, metrics registry: MetricsRegistry, logger: Logger,
-        rateLimits: RateLimits = RateLimits(),
+        failures: FailureLog? = nil, retryAfter: RetryAfter? = nil, rateLimits: RateLimits = RateLimits(),
         backups: (any BackupService)? = nil, identityVerifier: (any IdentityVerifier)? = nil,
         remoteLogins: Proximity = Proximity(), scopes: Scope = .empty, waiting: WaitingLimits = WaitingLimits(),
         console: ConsoleSettings = ConsoleSettings(), history: OutcomeHistory? = nil,
@@ -102,6 +107,8 @@ public final class Endpoints: Sendable {
         metrics = EndpointMetrics(registry, routes: routes, history: history ?? OutcomeHistory(context.clock))
         rateLimiter = RateLimiter(rateLimits, registry, stopwatch: stopwatch)
         self.logger = logger
+        self.failures = failures ?? FailureLog(logger)
+        self.retryAfter = retryAfter ?? RetryAfter(random: context.random, now: now)
         self.isStopping = isStopping
         self.backups = backups
         self.identityVerifier = identityVerifier
@@ -196,6 +203,9 @@ public final class Endpoints: Sendable {
         _ start: Int64?
     ) {
         if route?.errorFormat ?? .page == .page { PagePath.place(&response.body, below: issuerPath(for: caller).text) }
+        if response.status == .serviceUnavailable, !response.fields.contains("Retry-After") {
+            response.fields.append("Retry-After", "\(retryAfter.seconds())")
+        }
         if let route, route.isRepresentation { Preconditions.apply(request, to: &response) }
         id.append(to: &response.fields)
         if response.fields.contains("Cache-Control") {

@@ -76,8 +76,6 @@ extension HTTPServer {
         /// connections together. The 4 KiB of each connection, which hold most requests, do not count. The default
         /// holds a thousand of the largest requests. Beyond: 503; a response without room is cut.
         public var maximumBufferedBytes = 64 << 20
-        /// The `Retry-After` of the server's own 503 responses, in seconds.
-        public var retryAfterSeconds = 1
         /// The time for which accepting pauses when no descriptors are left.
         public var acceptPause: Duration = .milliseconds(100)
 

@@ -34,6 +34,7 @@ public actor SojournServer {
     private let testClock: TestClock?
     /// The field `Date` of answers has the time of the database, because apps set their clocks by it.
     private let answerClock: LaterClock
+    private let retryAfter: RetryAfter
     private var running: Running?
 
     private struct Running {
@@ -55,6 +56,7 @@ public actor SojournServer {
         inherited: [InheritedListeners.Descriptor] = [], readyFilePath: String? = nil, testClock: TestClock? = nil
     ) {
         self.configuration = configuration
+        retryAfter = RetryAfter(random: environment.random)
         self.inherited = inherited
         self.testClock = testClock
         var environment = environment
@@ -102,6 +104,7 @@ public actor SojournServer {
                 feedLag = FeedLag(application.database, application.metrics, environment.logger)
                 if let geoDatabase { application.metrics.showGeoDatabase(geoDatabase) }
                 endpoints = application.endpoints(
+                    retryAfter: retryAfter,
                     remoteLogins: configuration.remoteLogins(geoDatabase), console: consoleSettings(addresses),
                     machine: machineState(application, reloaders, geoDatabase, clocks), testClock: testClock,
                     isStopping: { [stopFlag] in stopFlag.isSet })
@@ -160,6 +163,7 @@ extension SojournServer {
         await running.maintenance.value
         await running.loops.stop()
         await running.application.close()
+        running.application.failures.flush()
     }
 
     /// Loads certificates and keys again. Unusable files are logged, and change nothing.
@@ -193,6 +197,7 @@ extension SojournServer {
                     width: configuration.limits.tlsHandshakeWidth,
                     maximumWaiting: configuration.limits.tlsHandshakesWaiting),
                 wallClock: { Int(clock.now.secondsSinceEpoch) },
+                retryAfter: { [retryAfter] in retryAfter.seconds() },
                 finishBuiltInResponse: { requestIDs.next().append(to: &$0.fields) })
             return (engine, loops)
         } catch { throw .system(error.description) }

@@ -44,12 +44,12 @@ extension Endpoints {
                 switch error {
                 case .invalidCredentials: message = .wrongCurrentPassword
                 case .invalid(member: "new_password", _): message = .password(passwordProblem(new, of: stay.user))
-                case .tooManyRequests: message = .tooManyAttempts(seconds: Self.retryAfter(error))
+                case .tooManyRequests(let wait): message = .tooManyAttempts(seconds: Self.seconds(of: wait))
                 case .store(.unavailable), .overloaded, .passwordQueueFull: message = .unavailable
                 default: throw error
                 }
                 log(error, message.status, call)
-                return Self.page(try await securityPage(stay, message), after: error)
+                return page(try await securityPage(stay, message), after: error)
             }
             return redirect(stay, to: .accountSecurity, saying: AccountFlash(.passwordSaved))
         }

@@ -38,13 +38,13 @@ extension Endpoints {
             switch error {
             case .invalid(member: "reset_token", _): message = .tokenRefused
             case .invalid(member: "new_password", _): message = .password(passwordProblem(new, of: nil))
-            case .tooManyRequests: message = .tooManyAttempts(seconds: Self.retryAfter(error))
+            case .tooManyRequests(let wait): message = .tooManyAttempts(seconds: Self.seconds(of: wait))
             case .store(.unavailable), .overloaded, .passwordQueueFull: message = .unavailable
             default: throw error
             }
             log(error, message.status, call)
             let shown = message == .tokenRefused ? nil : token
-            return Self.page(resetPage(call, transport, token: shown, message), after: error)
+            return page(resetPage(call, transport, token: shown, message), after: error)
         }
         return Self.redirect(to: "\(url(.reset))?t=\(flow.formToken(Self.resetDonePath, ""))")
     }

@@ -18,7 +18,7 @@ extension Endpoints {
         guard !isStopping() else { return try unready("stopping") }
         guard !machine.isClockOutvoted() else { return try unready("clock") }
         do throws(StoreError) { try await context.store.ping() } catch {
-            logger.error("the store does not answer", ["cause": "\(error)"])
+            failures.write(.error, "the store does not answer", cause: "\(error)")
             if case .corrupted = error { return try unready("damaged") }
             return try unready("unavailable")
         }
@@ -26,9 +26,7 @@ extension Endpoints {
     }
 
     private func unready(_ store: String) throws -> Response {
-        var response = try Response.json(ReadinessAnswer(status: "not_ready", store: store), .serviceUnavailable)
-        response.fields.append("Retry-After", "1")
-        return response
+        try Response.json(ReadinessAnswer(status: "not_ready", store: store), .serviceUnavailable)
     }
 
     /// `GET /metrics`: answers the metrics without authentication, because Prometheus scrapes without a key. Only the admin

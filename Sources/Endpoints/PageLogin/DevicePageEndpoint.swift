@@ -112,10 +112,10 @@ extension Endpoints {
 
     /// The page of the code again, after a code that `device` has not found.
     private func deviceCodePage(_ stay: AccountPageRequest, _ typed: String, after error: ServiceError) -> Response {
-        guard case .tooManyRequests = error else { return deviceCodePage(stay, typed, .unknownCode) }
-        let message = DeviceCodePage.Message.tooManyAttempts(seconds: Self.retryAfter(error))
+        guard case .tooManyRequests(let wait) = error else { return deviceCodePage(stay, typed, .unknownCode) }
+        let message = DeviceCodePage.Message.tooManyAttempts(seconds: Self.seconds(of: wait))
         log(error, message.status, stay.call)
-        return Self.page(deviceCodePage(stay, typed, message), after: error)
+        return page(deviceCodePage(stay, typed, message), after: error)
     }
 
     private func deviceCodePage(_ stay: AccountPageRequest, _ typed: String, _ message: DeviceCodePage.Message?)

@@ -192,14 +192,14 @@ extension Endpoints {
         case .invalidCredentials: message = .wrongCredentials
         case .loginRefused(.loginDisabledByUser): message = .loginsPaused
         case .loginRefused: message = .loginsBlocked
-        case .tooManyRequests: message = .tooManyAttempts(seconds: Self.retryAfter(error))
+        case .tooManyRequests(let wait): message = .tooManyAttempts(seconds: Self.seconds(of: wait))
         case .store(.unavailable), .overloaded, .passwordQueueFull: message = .unavailable
         case .requestSpent where isOfApp, .unauthorizedClient where isOfApp, .loginMethodRefused where isOfApp:
             return answer(to: error, of: visit.carried.request)
         default: throw error
         }
         log(error, message.status, call)
-        return Self.page(try await loginPage(visit, username: username, message, call), after: error)
+        return page(try await loginPage(visit, username: username, message, call), after: error)
     }
 
     /// The page for the request, bound to the flow cookie of the browser, or to a new one.

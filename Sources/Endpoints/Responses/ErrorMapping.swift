@@ -32,7 +32,7 @@ extension Endpoints {
         default: if response.status == .unauthorized { challenge(call, error, &response) }
         }
         if response.status.code == 429 || (response.status.code >= 500 && response.status != .notImplemented) {
-            response.fields.append("Retry-After", "\(Self.retryAfter(error))")
+            response.fields.append("Retry-After", "\(wait(after: error))")
         }
         log(error, response.status, call)
         return response
@@ -61,22 +61,24 @@ extension Endpoints {
         "The client takes no logins by \(method.rawValue): its login_methods say by what."
     }
 
-    /// The seconds of `Retry-After`: for a busy store, a full queue, a rate limit, or an internal error.
-    static func retryAfter(_ error: any Error) -> Int {
+    /// The seconds of `Retry-After`: exact for a rate limit; none for a request that slept, which is welcome at once; those of
+    /// the server's policy for everything else.
+    private func wait(after error: any Error) -> Int {
         switch error {
-        case ServiceError.store(.unavailable): 1
-        case ServiceError.overloaded, ServiceError.passwordQueueFull: 2
         case ServiceError.staleRequest: 0
-        case ServiceError.tooManyRequests(let wait): Int(wait / .seconds(1)) + 1
-        default: 5
+        case ServiceError.tooManyRequests(let wait): Self.seconds(of: wait)
+        default: retryAfter.seconds()
         }
     }
 
+    /// The seconds of the wait of a rate limit, which is over then.
+    static func seconds(of wait: Duration) -> Int { Int(wait / .seconds(1)) + 1 }
+
     /// A page that says why something failed, with `Retry-After` if it may succeed later.
-    static func page(_ response: Response, after error: ServiceError) -> Response {
+    func page(_ response: Response, after error: ServiceError) -> Response {
         var response = response
         if response.status == .tooManyRequests || response.status == .serviceUnavailable {
-            response.fields.append("Retry-After", "\(retryAfter(error))")
+            response.fields.append("Retry-After", "\(wait(after: error))")
         }
         return response
     }

@@ -11,7 +11,7 @@ extension Endpoints {
         let (level, cause) = Self.severity(error)
         var fields: LogFields = [
             "request_id": .string(call.requestID), "route": .string(call.route.name),
-            "status": .int(status.code), "cause": .string(cause),
+            "status": .int(status.code),
             "actor": .string(Self.refusedAdmin(error) ?? call.actor),
             "remote_address": .string(call.caller.remoteAddress ?? "local"),
         ]
@@ -20,7 +20,10 @@ extension Endpoints {
             fields.append("sent", .string(refusal.sent))
             fields.append("expected", .string(refusal.expected))
         }
-        logger.log(level, status.code >= 500 ? "request failed" : "request refused", fields)
+        // An outage fails all requests for one cause.
+        if status.code >= 500 { return failures.write(level, "request failed", cause: cause, fields) }
+        fields.append("cause", .string(cause))
+        logger.log(level, "request refused", fields)
     }
 
     /// What a refused client sent and what was expected.

@@ -6,4 +6,4 @@
 // memory does not grow with traffic, because the series of a metric are fixed at creation and long values are
 // truncated. The caller decides what is logged; tokens, passwords and keys must never be.
 //
-// Reading order: LogFields, Logger, LogLine, LogSink, then Counter, Histogram, MetricFamily, MetricsRegistry.
+// Reading order: LogFields, Logger, LogLine, LogSink, FailureLog, Outage, then Counter, Histogram, MetricFamily, MetricsRegistry.

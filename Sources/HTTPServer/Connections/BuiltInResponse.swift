@@ -9,9 +9,9 @@ enum BuiltInResponse {
     /// The client took too long to send the request.
     case requestTimeout
     /// The handler took too long.
-    case handlerTimeout(retryAfter: Int)
+    case handlerTimeout
     /// A limit is reached, such as connections, pending requests or memory.
-    case overloaded(HTTPServer.Limit, retryAfter: Int)
+    case overloaded(HTTPServer.Limit)
 
     var response: Response {
         switch self {
@@ -20,35 +20,25 @@ enum BuiltInResponse {
             Self.problem(.badRequest, "tls_required", "TLS is spoken here: use a URL that begins with https.")
         case .requestTimeout:
             Self.problem(.requestTimeout, "request_timeout", "The request did not arrive in time.")
-        case .handlerTimeout(let seconds):
-            Self.problem(.serviceUnavailable, "overloaded", "The server could not answer in time.", retryAfter: seconds)
-        case .overloaded(.pendingRequests, let seconds):
+        case .handlerTimeout:
+            Self.problem(.serviceUnavailable, "overloaded", "The server could not answer in time.")
+        case .overloaded(.pendingRequests):
             Self.problem(
-                .serviceUnavailable, "too_many_requests_pending", "The server is busy with too many requests.",
-                retryAfter: seconds)
-        case .overloaded(.streamingReplies, let seconds), .overloaded(.reservedStreamingReplies, let seconds):
+                .serviceUnavailable, "too_many_requests_pending", "The server is busy with too many requests.")
+        case .overloaded(.streamingReplies), .overloaded(.reservedStreamingReplies):
+            Self.problem(.serviceUnavailable, "too_many_subscribers", "Too many others wait for events here.")
+        case .overloaded(.bufferedBytes):
             Self.problem(
-                .serviceUnavailable, "too_many_subscribers", "Too many others wait for events here.",
-                retryAfter: seconds)
-        case .overloaded(.bufferedBytes, let seconds):
-            Self.problem(
-                .serviceUnavailable, "out_of_buffers", "The server holds too many unfinished requests and answers.",
-                retryAfter: seconds)
-        case .overloaded(_, let seconds):
-            Self.problem(
-                .serviceUnavailable, "too_many_connections", "The server has too many connections.", retryAfter: seconds
-            )
+                .serviceUnavailable, "out_of_buffers", "The server holds too many unfinished requests and answers.")
+        case .overloaded:
+            Self.problem(.serviceUnavailable, "too_many_connections", "The server has too many connections.")
         }
     }
 
     /// Builds the problem. All parts are constants of this program without quotes, so they need no escaping.
-    private static func problem(
-        _ status: Status, _ code: String, _ detail: String, retryAfter: Int? = nil
-    ) -> Response {
+    private static func problem(_ status: Status, _ code: String, _ detail: String) -> Response {
         let body =
             #"{"type":"about:blank","title":"\#(status.reason)","status":\#(status.code),"code":"\#(code)","detail":"\#(detail)"}"#
-        var response = Response(status, "application/problem+json", Array(body.utf8))
-        if let retryAfter { response.fields.append("Retry-After", String(retryAfter)) }
-        return response
+        return Response(status, "application/problem+json", Array(body.utf8))
     }
 }

@@ -92,7 +92,7 @@ extension ConnectionLoop {
         else { return }
         rejectedCount += 1
         counters.open.increment()
-        answer(connection, .overloaded(.connections, retryAfter: configuration.retryAfterSeconds))
+        answer(connection, .overloaded(.connections))
     }
 
     // MARK: No descriptors left

@@ -93,7 +93,7 @@ extension ConnectionLoop {
         counters.handlerTimeouts.increment()
         counters.count(.requestTime)
         connection.handler?.cancel()
-        answer(connection, .handlerTimeout(retryAfter: configuration.retryAfterSeconds))
+        answer(connection, .handlerTimeout)
     }
 
     /// Sends a response of the server itself and ends the connection.
@@ -104,9 +104,13 @@ extension ConnectionLoop {
         send(builtInResponse(answer), answering: method, .close, connection)
     }
 
-    /// Returns a response of the server itself, with the fields that `finishBuiltInResponse` adds.
+    /// Returns a response of the server itself, with `Retry-After` if it is a 503, and with the fields that
+    /// `finishBuiltInResponse` adds.
     func builtInResponse(_ answer: BuiltInResponse) -> Response {
         var response = answer.response
+        if response.status == .serviceUnavailable {
+            response.fields.append("Retry-After", String(server.retryAfter()))
+        }
         server.finishBuiltInResponse(&response)
         return response
     }
@@ -117,7 +121,7 @@ extension ConnectionLoop {
     func shed(_ request: Request, _ limit: HTTPServer.Limit, _ connection: Connection) {
         // `account` has counted its limit already.
         if limit != .bufferedBytes { counters.count(limit) }
-        let response = builtInResponse(.overloaded(limit, retryAfter: configuration.retryAfterSeconds))
+        let response = builtInResponse(.overloaded(limit))
         let mustClose = isDraining || connection.parser.unreadCount > 0
         send(response, answering: request.method, mustClose ? .close : .init(answering: request), connection)
     }

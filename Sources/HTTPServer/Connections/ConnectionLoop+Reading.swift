@@ -59,7 +59,7 @@ extension ConnectionLoop {
             case .expectContinue:
                 if server.isShortOfMemory {
                     counters.count(.bufferedBytes)
-                    answer(connection, .overloaded(.bufferedBytes, retryAfter: configuration.retryAfterSeconds))
+                    answer(connection, .overloaded(.bufferedBytes))
                     return true
                 }
                 // The body is read in any case, because a handler gets complete requests only.
@@ -81,7 +81,7 @@ extension ConnectionLoop {
     private func awaitMore(_ connection: Connection) {
         let phase = connection.parser.phase
         if phase != .idle || connection.excessBytes > 0, !account(connection) {
-            answer(connection, .overloaded(.bufferedBytes, retryAfter: configuration.retryAfterSeconds))
+            answer(connection, .overloaded(.bufferedBytes))
             return
         }
         // A new connection counts as within its first head, so that its first bytes do not extend the deadline.

@@ -35,6 +35,8 @@ final class ServerState: Sendable {
     let configuration: HTTPServer.Configuration
     /// The queue that computes handshakes.
     let handshakes: HandshakeQueue
+    /// The seconds of `Retry-After` for the server's own 503 responses.
+    let retryAfter: @Sendable () -> Int
     /// Adds fields to the server's own responses.
     let finishBuiltInResponse: @Sendable (inout Response) -> Void
     private let maximumConnections: Int
@@ -59,10 +61,11 @@ final class ServerState: Sendable {
 
     init(
         _ configuration: HTTPServer.Configuration, handshakes: HandshakeQueue,
-        finishBuiltInResponse: @escaping @Sendable (inout Response) -> Void
+        retryAfter: @escaping @Sendable () -> Int, finishBuiltInResponse: @escaping @Sendable (inout Response) -> Void
     ) {
         self.configuration = configuration
         self.handshakes = handshakes
+        self.retryAfter = retryAfter
         self.finishBuiltInResponse = finishBuiltInResponse
         let limit = DescriptorLimit.current
         let room = limit - Self.reservedDescriptors - configuration.reservedConnections

@@ -23,6 +23,8 @@ public struct Application: Sendable {
     public let firstAdminKey: String?
 
     private let logger: Logger
+    /// The log of failures that repeat.
+    let failures: FailureLog
     private let rateLimits: RateLimits
     private let waiting: WaitingLimits
     private let issuerPath: IssuerPath.Arrival
@@ -40,11 +42,12 @@ public struct Application: Sendable {
         let metrics = MetricsRegistry()
         let clock = LaterClock(until: environment.clock)
         let history = OutcomeHistory(clock.wall)
+        let failures = FailureLog(environment.logger)
         let database = try Database.open(
-            configuration, environment, StoreObservation(metrics, history, environment.logger))
+            configuration, environment, StoreObservation(metrics, history, failures, environment.logger))
         clock.become(database.clock)
         do throws(StartError) {
-            return try await open(database, metrics, history, configuration, environment, issuer: issuer)
+            return try await open(database, metrics, history, failures, configuration, environment, issuer: issuer)
         } catch {
             await database.close()
             throw error
@@ -52,7 +55,7 @@ public struct Application: Sendable {
     }
 
     private static func open(
-        _ database: Database, _ metrics: MetricsRegistry, _ history: OutcomeHistory,
+        _ database: Database, _ metrics: MetricsRegistry, _ history: OutcomeHistory, _ failures: FailureLog,
         _ configuration: ServerConfiguration, _ environment: Environment, issuer: String?
     ) async throws(StartError) -> Application {
         let issuer =
@@ -81,7 +84,7 @@ public struct Application: Sendable {
         }
         return Application(
             database: database, context: context, metrics: metrics, history: history, clockFile: clockFile,
-            firstAdminKey: firstAdminKey, logger: environment.logger,
+            firstAdminKey: firstAdminKey, logger: environment.logger, failures: failures,
             rateLimits: configuration.limits.effectiveRateLimits, waiting: configuration.limits.effectiveWaitingLimits,
             issuerPath: configuration.server.issuerPath,
             scopes: configuration.server.scopesSupported.flatMap { Scope($0) } ?? .empty, providers: providers,
@@ -131,8 +134,9 @@ public struct Application: Sendable {
             providers, client: HTTPClient(), clock: context.clock, metrics: metrics, logger: logger)
     }
 
-    /// The endpoints of this application.
+    /// The endpoints of this application. `retryAfter` is shared with the engine; nil: a new one.
     public func endpoints(
+        retryAfter: RetryAfter? = nil,
         remoteLogins: Proximity = Proximity(), console: ConsoleSettings = ConsoleSettings(),
         machine: MachineState = MachineState(), testClock: TestClock? = nil,
         isStopping: @escaping @Sendable () -> Bool = { false }
@@ -140,7 +144,8 @@ public struct Application: Sendable {
         var backups: Backups?
         if case .sqlite(let store) = database { backups = Backups(store, logger: logger) }
         return Endpoints(
-            context: context, metrics: metrics, logger: logger, rateLimits: rateLimits, backups: backups,
+            context: context, metrics: metrics, logger: logger, failures: failures, retryAfter: retryAfter,
+            rateLimits: rateLimits, backups: backups,
             identityVerifier: identityProviders, remoteLogins: remoteLogins, scopes: scopes,
             waiting: waiting, console: console, history: history, machine: machine,
             issuerPath: issuerPath, testClock: testClock, isStopping: isStopping)

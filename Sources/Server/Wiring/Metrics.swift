@@ -12,8 +12,11 @@ struct StoreObservation: Sendable {
     let sqlite: Observer
     let postgres: PostgresStore.Observer
 
-    /// Counts for `metrics`, and the sessions in `history` as well.
-    init(_ metrics: MetricsRegistry, _ history: OutcomeHistory, _ logger: Logger) {
+    /// Counts for `metrics`, and the sessions in `history` as well. Failures, and the end of an outage, go to the log.
+    init(
+        _ metrics: MetricsRegistry, _ history: OutcomeHistory, _ log: FailureLog, _ logger: Logger,
+        outage: Outage = Outage()
+    ) {
         let batches = metrics.counters(
             "sojourn_store_batches_total", help: "Transactions of the database writer.",
             labels: [MetricLabel("outcome", values: ["committed", "refused"])])
@@ -35,7 +38,15 @@ struct StoreObservation: Sendable {
         let failures = metrics.counter("sojourn_store_failures_total", help: "Errors of the database or the disk.")
         let failed = { @Sendable (sentence: String) in
             failures.increment()
-            logger.error("database failure", ["cause": .string(sentence)])
+            outage.fail()
+            log.write(.error, "database failure", cause: sentence)
+        }
+        let answered = { @Sendable in
+            guard let report = outage.succeed() else { return }
+            log.flush()
+            logger.notice(
+                "the database answers again",
+                ["seconds": .double(report.duration / .seconds(1)), "failures": .int(report.failures)])
         }
         let noted = { @Sendable (sentence: String) in logger.notice("database schema", ["note": .string(sentence)]) }
         sqlite = Observer(
@@ -43,7 +54,10 @@ struct StoreObservation: Sendable {
                 (batch.isCommitted ? committed : refused).increment()
                 changes.increment(by: UInt64(batch.changes))
                 if batch.wrote { commits.observe(batch.commitDuration) }
-                if batch.isCommitted { changed(batch.transitions) }
+                if batch.isCommitted {
+                    changed(batch.transitions)
+                    answered()
+                }
                 if batch.wrote || !batch.isCommitted { history.note(commit: batch.isCommitted) }
             }, checkpointEnded: { checkpoints.observe($0) }, failed: failed, noted: noted)
         postgres = PostgresStore.Observer(
@@ -54,6 +68,7 @@ struct StoreObservation: Sendable {
             committed: {
                 committed.increment()
                 history.note(commit: true)
+                answered()
             },
             failed: { sentence in
                 failed(sentence)

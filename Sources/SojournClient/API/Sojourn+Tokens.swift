@@ -28,14 +28,14 @@ extension Sojourn {
                 return session.token
             }
             let fallback = fallback(session, need)
-            if let error = obstacle() {
+            // A token that is good by a clock which the server has confirmed is worth more than waiting.
+            let isGood = fallback != nil && session.isUsable(at: now)
+            if let error = obstacle(hasToken: isGood) {
                 if let fallback, error.allowsStoredToken { return fallback }
                 throw error
             }
             if case .renewed(let refused) = refusal(need), refused == session.token { rejections.append(clock.uptime) }
             let flight = flight(of: loaded.version)
-            // A token that is good by a clock which the server has confirmed is worth more than waiting.
-            let isGood = fallback != nil && session.isUsable(at: now)
             guard let outcome = await outcome(of: flight, within: isGood ? configuration.renewalWait : nil) else {
                 if Task.isCancelled { throw .cancelled }
                 if let fallback { return fallback }
@@ -97,12 +97,12 @@ extension Sojourn {
         return session.isUsable(at: now) || !serverClock.isAnchored ? session.token : nil
     }
 
-    /// Why no renewal can begin now.
-    private func obstacle() -> SojournError? {
+    /// Why no renewal can begin now. A caller with a token that works waits longer.
+    private func obstacle(hasToken: Bool) -> SojournError? {
         guard configuration.mayRenew else {
             return .unreachable(Unreachable("this process leaves renewals to another one"))
         }
-        guard let hold = retries.hold(at: clock.uptime) else { return nil }
+        guard let hold = retries.hold(at: clock.uptime, hasToken: hasToken) else { return nil }
         switch heldError {
         case .unreachable(var cause):
             cause.retryAfter = hold.components.seconds + 1

@@ -70,7 +70,7 @@ enum MetricsPage {
             group("Connections and limits", always) { registry in
                 registry.show(engine, passwords: PasswordHasher()) { 0 }
             },
-            group("Database", always) { _ = StoreObservation($0, history, logger) },
+            group("Database", always) { _ = StoreObservation($0, history, FailureLog(logger), logger) },
             group("PostgreSQL", "Servers on PostgreSQL have them.") {
                 $0.showClockSkew({ 0 }, allowed: { 0 })
                 $0.showFeedLag { 0 }

@@ -61,7 +61,7 @@ struct DescriptorProcessTests {
         let taken = answers.prefix { $0.hasPrefix("200") }.count
         #expect(taken == 80)
         for answer in answers.dropFirst(taken) {
-            #expect(answer.isEmpty || answer.hasPrefix("503") && answer.contains("\r\nRetry-After: 1\r\n"))
+            #expect(answer.isEmpty || answer.hasPrefix("503") && answer.contains("\r\nRetry-After: "))
         }
         #expect(answers[taken].hasPrefix("503"))
         // Open connections go on, admins get in, and the database has all files that it needs.

@@ -161,10 +161,10 @@ import Testing
             #"{"refresh_token":"\#(token)"}"#, "grant_type=refresh_token&client_id=mobile&refresh_token=\(token)"
         )
         let own = try post(addresses.public, "/v1/refresh", json, refresh)
-        #expect(own.status.code == 503 && own.fields.first("Retry-After") == "5")
+        #expect(own.status.code == 503 && own.fields.contains("Retry-After"))
         #expect(JSONValue(text: own.body)?["code"]?.string == "identity_provider_unavailable")
         let standard = try post(addresses.public, "/oauth/token", form, exchange)
-        #expect(standard.status.code == 503 && standard.fields.first("Retry-After") == "5")
+        #expect(standard.status.code == 503 && standard.fields.contains("Retry-After"))
         #expect(JSONValue(text: standard.body)?["error"]?.string == "temporarily_unavailable")
         try await wait("it fails") { try metric(outcome("failed"), configuration) == 1 }
         provider.now { provider, _ in provider.confirm() }

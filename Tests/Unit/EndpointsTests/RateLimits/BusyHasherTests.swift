@@ -128,7 +128,7 @@ import Testing
                 await SessionCall.reset.make(phone, token)
             } _: {
                 let answer = try await account.send(path, of: page, form)
-                #expect(answer.status == 503 && answer.field("Retry-After") == "2", "\(answer.text)")
+                #expect(answer.status == 503 && ["1", "2"].contains(answer.field("Retry-After")), "\(answer.text)")
                 #expect(answer.text.contains("We are very busy") && AccountPage(answer).csrf(path) != nil)
                 #expect(path != "/reset" || answer.text.contains(token))
             }

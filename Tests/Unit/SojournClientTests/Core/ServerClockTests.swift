@@ -54,7 +54,9 @@ struct RetryScheduleTests {
     }
 
     @Test func serversWord_wins() {
-        #expect(RetrySchedule.wait(attempt: 1, retryAfter: 7, random: .max) == .seconds(7))
+        #expect(RetrySchedule.wait(attempt: 1, retryAfter: 7, random: 0) == .seconds(7))
+        let longest = RetrySchedule.wait(attempt: 1, retryAfter: 7, random: .max)
+        #expect(longest > .milliseconds(7990) && longest < .seconds(8))
         #expect(RetrySchedule.wait(attempt: 1, retryAfter: 0, random: .max) == .zero)
         var schedule = RetrySchedule()
         schedule.noteFailure(at: .seconds(100), retryAfter: 30, random: 0)
@@ -64,11 +66,26 @@ struct RetryScheduleTests {
         #expect(schedule.hold(at: .seconds(130)) == nil)
     }
 
+    @Test("with a token that works the wait grows beyond Retry-After, and without one it does not")
+    func growth() {
+        var schedule = RetrySchedule()
+        for longest in [10, 20, 20] as [Int64] {
+            schedule.noteFailure(at: .zero, retryAfter: 30, random: 1 << 63)
+            let asked = Duration.seconds(30) + .milliseconds(500)
+            #expect(schedule.hold(at: .zero) == asked)
+            #expect(schedule.hold(at: .zero, hasToken: true) == asked + .seconds(longest) / 2)
+        }
+        // In the foreground the app asks as soon as the server allows.
+        schedule.noteStart()
+        #expect(schedule.hold(at: .zero, hasToken: true) == schedule.hold(at: .zero))
+    }
+
     @Test func failuresInARow_waitLonger_andAnAnswerForgetsThem() {
         var schedule = RetrySchedule()
         for wait in [5, 10, 30, 60, 60] as [Int64] {
             schedule.noteFailure(at: .zero, retryAfter: nil, random: 1 << 63)
-            #expect(schedule.hold(at: .zero) == .seconds(wait) / 2)
+            #expect(schedule.hold(at: .zero, hasToken: true) == .seconds(wait) / 2)
+            #expect(schedule.hold(at: .zero) == .seconds(min(wait, 30)) / 2)
         }
         schedule.noteAnswer()
         #expect(schedule.hold(at: .zero) == nil)
