@@ -212,15 +212,12 @@ public final class PostgresStore: Store {
     public func feedLag() async throws(StoreError) -> Duration {
         let clock = options.clock
         @Sendable func lag(_ connection: Connection, _ limit: TimeLimit) throws(DatabaseError) -> Duration {
-            var lag: Int64 = 0
-            for table in [FollowedTable.events, .revocations] {
-                let ends = try connection.read([table.end(after: 0)], until: limit.deadline)
-                guard let end = try ends[0].first({ row in row.integer() }) else { continue }
-                let ages = try connection.read([table.ageOfRest(after: end, at: clock.now)], until: limit.deadline)
-                let age = try ages[0].first { row in row.optional { row in row.integer() } } ?? nil
-                lag = max(lag, age ?? 0)
-            }
-            return .seconds(lag)
+            let tables: [FollowedTable] = [.events, .revocations]
+            let ages = try connection.read(tables.map { $0.ageOfRest(at: clock.now) }, until: limit.deadline)
+            return .seconds(
+                try ages.reduce(0) { (lag, rows) throws(DatabaseError) in
+                    max(lag, try rows.first { row in row.optional { row in row.integer() } } ?? nil ?? 0)
+                })
         }
         return try await perform(on: reads, lag)
     }

@@ -48,9 +48,11 @@ enum FollowedTable: String {
 
     /// The smallest number that a transaction other than this one has announced and not ended, as an expression; null if there is
     /// none. Takes the upper half of the number from `last`, a number less than 2³¹ away.
-    private func announced(near last: String) -> String {
+    ///
+    /// - Parameter cursor: an expression for a number; the result is larger.
+    private func announced(near last: String, after cursor: String = "-1") -> String {
         """
-        (SELECT min(\(last) + ((l.objid::bigint - \(last) + 2147483648) & 4294967295) - 2147483648)
+        (SELECT min(greatest(\(last) + ((l.objid::bigint - \(last) + 2147483648) & 4294967295) - 2147483649, \(cursor))) + 1
         FROM pg_locks l
         WHERE l.locktype = 'advisory' AND l.classid = '\(sequence)'::regclass AND l.objsubid = 2
             AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -63,26 +65,36 @@ enum FollowedTable: String {
     ///
     /// The last row of this statement's snapshot was numbered before the locks are read. A smaller number was announced even
     /// earlier, so that its transaction is either found by its lock, or has ended before the later snapshot. The number next to
-    /// the cursor needs no look at the locks, because none lies between.
+    /// the cursor needs no look at the locks, because none lies between. It is readable whatever is announced: a transaction can
+    /// take its lock late, on a number that a reader has passed, and its own numbers are larger than all that were read.
     func end(after cursor: Int64) -> Statement {
         Statement(self == .events ? Self.endOfEvents : Self.endOfRevocations, cursor)
     }
 
+    /// The statement for a number that every row exceeds that a reader does not get yet.
+    var end: Statement { end(after: -1) }
+
     private static let endOfEvents = events.selectEnd
     private static let endOfRevocations = revocations.selectEnd
 
-    private var selectEnd: Template {
-        Template(
-            """
-            SELECT least(t.last, CASE WHEN t.last > $1::bigint + 1 THEN \(announced(near: "t.last")) END)
-            FROM (SELECT coalesce(max(number), 0) AS last FROM \(rawValue)) t
-            """)
+    private var selectEnd: Template { Template(endOfRows) }
+
+    private var endOfRows: String {
+        """
+        SELECT least(
+            t.last, CASE WHEN t.last - 1 > $1::bigint THEN \(announced(near: "t.last", after: "$1::bigint")) END)
+        FROM (SELECT coalesce(max(number), 0) AS last FROM \(rawValue)) t
+        """
     }
+
+    /// The statement for the last number that was assigned. No revocation has a larger one yet.
+    static let lastAssignedRevocation = Statement(
+        Template("SELECT \(revocations.lastAssigned) FROM \(revocations.sequence)"))
 
     /// The statements for the last number that was assigned, and then for the smallest one that is announced. Every later number
     /// is larger than the smaller one of the two.
     static let endOfAssignedRevocations = [
-        Statement(Template("SELECT \(revocations.lastAssigned) FROM \(revocations.sequence)")),
+        lastAssignedRevocation,
         Statement(
             Template(
                 """
@@ -90,12 +102,19 @@ enum FollowedTable: String {
                 """)),
     ]
 
-    /// The age at `now` of the oldest row after the number that `end(after:)` has returned; null if there is none.
-    func ageOfRest(after end: Int64, at now: Instant) -> Statement {
-        Statement(
+    /// The age at `now` of the oldest row that is committed and not readable; null if there is none.
+    func ageOfRest(at now: Instant) -> Statement {
+        Statement(self == .events ? Self.ageOfEvents : Self.ageOfRevocations, Int64(-1), now)
+    }
+
+    private static let ageOfEvents = events.selectAge(of: "occurred_at")
+    private static let ageOfRevocations = revocations.selectAge(of: "revoked_at")
+
+    /// The rows are those of the snapshot in which the end is the last one, so that no readable row counts.
+    private func selectAge(of column: String) -> Template {
+        Template(
             """
-            SELECT $2::bigint - min(\(self == .events ? "occurred_at" : "revoked_at")) FROM \(rawValue)
-            WHERE number > $1::bigint
-            """, end, now)
+            SELECT $2::bigint - min(\(column)) FROM \(rawValue), (\(endOfRows)) AS readable (last) WHERE number > readable.last
+            """)
     }
 }

@@ -29,6 +29,10 @@ extension PostgresRows {
         return number
     }
 
+    func events(ofSession sessionID: Identifier<Session>, limit: Int) -> Answer<[RecordedEvent]> {
+        all(EventSQL.select(after: 0, limit: limit, userID: nil, sessionID: sessionID), EventSQL.read)
+    }
+
     func events(ofUser userID: Identifier<User>, before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]> {
         all(EventSQL.selectLatest(of: userID, before: cursor, limit: limit), EventSQL.read)
     }
@@ -49,7 +53,7 @@ extension PostgresRows {
 
     func ledgerStep(after cursor: Int64, limit: Int) -> Answer<LedgerStep> {
         let statements = EventSQL.selectStep(after: cursor, limit: limit)
-        return ask([FollowedTable.events.end(after: cursor)] + statements) { (rows) throws(DatabaseError) in
+        return ask([FollowedTable.events.end] + statements) { (rows) throws(DatabaseError) in
             let end = max(cursor, min(try Self.number(rows[0]), try Self.number(rows[1])))
             return LedgerStep(Array(try rows[2].map(EventSQL.read).prefix { $0.id <= end }), to: end)
         }
@@ -70,13 +74,17 @@ extension PostgresRows {
     }
 
     func lastEvent() -> Answer<Int64> {
-        ask([FollowedTable.events.end(after: 0)]) { (rows) throws(DatabaseError) in try Self.number(rows[0]) }
+        ask([FollowedTable.events.end]) { (rows) throws(DatabaseError) in try Self.number(rows[0]) }
     }
 
     func lastRevocation() -> Answer<Int64> {
         ask(FollowedTable.endOfAssignedRevocations) { (rows) throws(DatabaseError) in
             min(try Self.number(rows[0]), try Self.number(rows[1]))
         }
+    }
+
+    func lastAssignedRevocation() -> Answer<Int64> {
+        ask([FollowedTable.lastAssignedRevocation]) { (rows) throws(DatabaseError) in try Self.number(rows[0]) }
     }
 
     func append(_ events: [RevokingEvent]) {

@@ -17,6 +17,10 @@ extension SQLiteRows {
         }
     }
 
+    func events(ofSession sessionID: Identifier<Session>, limit: Int) -> Answer<[RecordedEvent]> {
+        events(after: 0, limit: limit, userID: nil, sessionID: sessionID)
+    }
+
     func events(ofUser userID: Identifier<User>, before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]> {
         answer { (connection) throws(DatabaseError) in
             try connection.all(EventRow.selectLatestOfUser, userID, cursor, limit, read: EventRow.read)
@@ -90,6 +94,8 @@ extension SQLiteRows {
             try connection.first(RevocationRow.selectLast) { row in row.integer() } ?? 0
         }
     }
+
+    func lastAssignedRevocation() -> Answer<Int64> { lastRevocation() }
 
     func append(_ events: [RevokingEvent]) {
         transitions += events.compactMap(\.event.transition)

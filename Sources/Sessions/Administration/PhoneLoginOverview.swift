@@ -35,7 +35,7 @@ extension Administration {
         let found = try await inStore(
             await store.read(.page) { (reader) throws(TransactionError) -> PhoneLoginOverview? in
                 let (catalogue, login, session) = (reader.catalogue(), reader.phoneLogin(.id(id)), reader.session(id))
-                let trail = reader.events(after: 0, limit: limit, userID: nil, sessionID: id)
+                let trail = reader.events(ofSession: id, limit: limit)
                 guard let login = try login.value() else { return nil }
                 let (known, events, own) = (try catalogue.value(), try trail.value(), try session.value())
                 let claimant = login.claim.map { reader.session($0.sessionID) }

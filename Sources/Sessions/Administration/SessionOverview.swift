@@ -32,7 +32,7 @@ extension Administration {
             await store.read(.page) { (reader) throws(TransactionError) -> SessionOverview? in
                 let (catalogue, session) = (reader.catalogue(), reader.session(id))
                 let (check, pin, login) = (reader.providerCheck(of: id), reader.pin(of: id), reader.phoneLogin(.id(id)))
-                let events = reader.events(after: 0, limit: limit, userID: nil, sessionID: id)
+                let events = reader.events(ofSession: id, limit: limit)
                 guard let session = try session.value() else { return nil }
                 let phone = session.phoneID.map { reader.session($0) }
                 let record = try reader.wholeRecord(of: session, try catalogue.value())

@@ -82,6 +82,11 @@ extension Store {
         try await read(.short) { (reader) throws(TransactionError) in try reader.lastRevocation().value() }
     }
 
+    /// See `RevocationSource`.
+    public func lastAssignedRevocation() async throws(StoreError) -> Int64 {
+        try await read(.short) { (reader) throws(TransactionError) in try reader.lastAssignedRevocation().value() }
+    }
+
     /// Deletes up to `limit` revocations that no longer matter at `instant`. Returns the number of deleted rows.
     public func sweepRevocations(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
         try await write(.nothing) { (transaction) throws(TransactionError) in

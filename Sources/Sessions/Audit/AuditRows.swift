@@ -6,6 +6,9 @@ public protocol AuditReader {
         after cursor: Int64, limit: Int, userID: Identifier<User>?, sessionID: Identifier<Session>?
     ) -> Answer<[RecordedEvent]>
 
+    /// The first events of a session in the audit trail, which readers of the trail may not get yet.
+    func events(ofSession sessionID: Identifier<Session>, limit: Int) -> Answer<[RecordedEvent]>
+
     /// The events of a user before number `cursor`, the newest first.
     func events(ofUser userID: Identifier<User>, before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]>
 
@@ -48,6 +51,9 @@ public protocol RevocationReader {
 
     /// A number that every later revocation exceeds; 0 before the first one.
     func lastRevocation() -> Answer<Int64>
+
+    /// The largest number that a revocation has, or may have soon; 0 before the first one.
+    func lastAssignedRevocation() -> Answer<Int64>
 }
 
 /// The requests and writes about the feed of revocations inside a transaction.

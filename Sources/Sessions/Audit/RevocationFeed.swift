@@ -62,7 +62,7 @@ public final class RevocationFeed: Sendable {
             case .nothing:
                 // Only the number can be checked, because the cursor's own revocation has been deleted.
                 if cursor.number == 0 || !excerpt.rows.isEmpty { return [] }
-                return try await cursor.number <= source.lastRevocation() ? [] : nil
+                return try await cursor.number <= source.lastAssignedRevocation() ? [] : nil
             }
         } catch { throw .store(error) }
     }

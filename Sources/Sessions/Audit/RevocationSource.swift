@@ -4,8 +4,11 @@ public protocol RevocationSource: Sendable {
     /// revocation has been given every smaller number that any node ever wrote.
     func revocations(after cursor: Int64, at now: Instant, limit: Int) async throws(StoreError) -> [Revocation]
 
-    /// Returns a number that every later revocation exceeds. A cursor beyond it is not of this database.
+    /// Returns a number that every later revocation exceeds.
     func lastRevocation() async throws(StoreError) -> Int64
+
+    /// Returns the largest number that was assigned. A cursor beyond it is not of this database.
+    func lastAssignedRevocation() async throws(StoreError) -> Int64
 }
 
 /// The state of the feed at one moment from a cursor on, with the cursor's own revocation. It also shows whether a cursor is of

@@ -79,6 +79,8 @@ struct TwinStore: Store {
 
     func lastRevocation() async throws(StoreError) -> Int64 { 0 }
 
+    func lastAssignedRevocation() async throws(StoreError) -> Int64 { 0 }
+
     var keyRevision: Int64 { first.keyRevision }
 
     /// Each of the two has its own.

@@ -74,6 +74,7 @@ struct ObservedStore: Store {
     }
 
     func lastRevocation() async throws(StoreError) -> Int64 { try await store.lastRevocation() }
+    func lastAssignedRevocation() async throws(StoreError) -> Int64 { try await store.lastAssignedRevocation() }
 
     var keyRevision: Int64 { store.keyRevision }
 

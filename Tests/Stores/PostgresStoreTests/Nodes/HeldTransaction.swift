@@ -21,6 +21,17 @@ final class HeldTransaction {
     /// Adds events, as every writer does.
     func add(_ events: [RevokingEvent]) throws { try run(EventSQL.insert(events)) }
 
+    /// Announces numbers after that one, as a writer does that was stopped after it had read the number.
+    func announce(after number: Int64, of table: FollowedTable) throws {
+        try run([
+            Statement(
+                Template(
+                    "SELECT pg_advisory_xact_lock_shared('\(table.rawValue)_number_seq'::regclass::int4, $1::bigint::int4)"
+                ),
+                number)
+        ])
+    }
+
     func commit() throws { try run([Statement("COMMIT")]) }
 
     func rollBack() throws { try run([Statement("ROLLBACK")]) }

@@ -142,6 +142,38 @@ struct TrailOrderTests {
         await store.close()
     }
 
+    @Test("a cursor that a reader has stays known when a writer announces an earlier number late")
+    func lateAnnouncement() async throws {
+        let url = try PostgresServer.shared.newDatabase()
+        let store = try openStore(url)
+        let ends = (0..<3).map { _ in Self.revocation(Self.event("end")) }
+        let first = try HeldTransaction(url)
+        try first.add([ends[0]])
+        try first.commit()
+        let feed = RevocationFeed(source: store, clock: WallClock { Self.now })
+        let cursor = try #require(
+            try await feed.page(after: .start, limit: 9)?.last.map { RevocationCursor(after: $0) })
+        let late = try HeldTransaction(url)
+        try late.announce(after: cursor.number - 1, of: .revocations)
+        try late.announce(after: cursor.number - 1, of: .events)
+        let next = try HeldTransaction(url)
+        try next.add([ends[1], ends[2]])
+        try next.commit()
+        #expect(try await feed.knows(cursor))
+        #expect(try await feed.page(after: cursor, limit: 9)?.count == 0)
+        try late.rollBack()
+        #expect(try await feed.page(after: cursor, limit: 9)?.count == 2)
+        await store.close()
+    }
+
+    @Test("the largest cursor reads nothing")
+    func largestCursor() async throws {
+        let store = try openStore(try PostgresServer.shared.newDatabase())
+        try await store.append([Self.event("first")])
+        #expect(try await store.events(after: .max, limit: 9, userID: nil, sessionID: nil).isEmpty)
+        await store.close()
+    }
+
     @Test("the lag is the age of what is committed and not readable")
     func lag() async throws {
         let url = try PostgresServer.shared.newDatabase()

@@ -23,6 +23,7 @@ import Testing
         }
 
         func lastRevocation() async throws(StoreError) -> Int64 { last }
+        func lastAssignedRevocation() async throws(StoreError) -> Int64 { last }
 
         func add(_ numbers: some Sequence<Int64>, lasting seconds: Int64 = 1000, at: Int64 = 0) {
             for number in numbers { rows.append(revocation(number, lasting: seconds, at: at)) }

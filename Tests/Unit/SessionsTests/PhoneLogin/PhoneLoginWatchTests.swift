@@ -14,6 +14,7 @@ import Testing
         }
 
         func lastRevocation() async throws(StoreError) -> Int64 { rows.withLock { $0.last?.number ?? 0 } }
+        func lastAssignedRevocation() async throws(StoreError) -> Int64 { try await lastRevocation() }
 
         func add(_ kind: Revocation.Kind, session: Identifier<Session>? = nil) {
             rows.withLock { rows in
