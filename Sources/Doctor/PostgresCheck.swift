@@ -14,7 +14,16 @@ struct PostgresCheck {
         do throws(PostgresStore.OpenError) {
             report = try PostgresStore.DatabaseReport(url: url, options: .init(clock: .system))
         } catch { return [Finding(.fail, "database", error.description)] }
-        return findings(in: report)
+        return findings(in: report) + (report.durability.map(Self.durability) ?? [])
+    }
+
+    /// What a fail-over can lose, as it was read.
+    static func durability(_ report: PostgresStore.DurabilityReport) -> [Finding] {
+        if report.warnings.isEmpty {
+            let standbys = report.standbyCount == 0 ? "no standby follows" : "a standby follows synchronously"
+            return [Finding(.ok, "fail-over", standbys + ", and locks of one connection keep another one out")]
+        }
+        return report.warnings.map { Finding(.warn, "fail-over", $0) }
     }
 
     /// Runs every check of a database that was read.
@@ -47,7 +56,7 @@ struct PostgresCheck {
         return Finding(
             .warn, "clocks",
             sentence
-                + ", whose time the node goes by; it is not ready while other nodes agree with the database: let every "
+                + ": the node goes by the database's time, and is not ready while other nodes agree with that; let every "
                 + "node and the database keep time by NTP (chrony, systemd-timesyncd)")
     }
 

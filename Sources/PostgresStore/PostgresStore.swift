@@ -55,17 +55,18 @@ public final class PostgresStore: Store {
     }
 
     let options: Options
+    let url: String
     /// The database's clock.
     private let time: DatabaseClock
-    /// The clock of this machine.
+    /// It is compared with the database's, and no row has its time.
     private let machineClock: WallClock
     private let cache: CatalogueCache
     private let indexBuilds: IndexBuilds
     private let sessionChanges: [BatchQueue<PendingSessionChange>]
     private let sessionReads: BatchQueue<PendingSessionChange>
     private let changes: ChangePool
-    private let reads: BatchQueue<PendingWork>
-    private let longReads: BatchQueue<PendingWork>
+    let reads: BatchQueue<PendingWork>
+    let longReads: BatchQueue<PendingWork>
     private let lanes: [ReconnectingConnection]
 
     /// Connects to the database that `url` names (`postgres://…`, in the syntax of libpq), and migrates it; indexes that are
@@ -84,11 +85,11 @@ public final class PostgresStore: Store {
     @discardableResult static func migrate(
         url: String, options: Options, migrations: [Migration], run: Migration.Run
     ) throws(OpenError) -> (MigrationRunner, DatabaseClock, Options) {
-        let connection = try OpenError.mapping(url) { () throws(DatabaseError) in try Connection(url: url, options) }
-        try ServerCheck.run(on: connection, url: url, until: options.now() + options.connectPatience)
-        let time = try OpenError.mapping(url) { () throws(DatabaseError) in
-            try DatabaseClock(of: connection, now: options.now, until: options.now() + options.connectPatience)
+        let (connection, time) = try OpenError.mapping(url) { () throws(DatabaseError) in
+            let connection = try Connection(url: url, options)
+            return (connection, try DatabaseClock(of: connection, now: options.now, until: options.connectDeadline))
         }
+        try ServerCheck.run(on: connection, url: url, until: options.connectDeadline)
         let settled = options.following(time)
         let runner = MigrationRunner(migrations: migrations, options: settled)
         let newer = try runner.run(run, on: connection, url: url)
@@ -103,7 +104,7 @@ public final class PostgresStore: Store {
             url: url, options: options, migrations: migrations, run: run)
         cache = CatalogueCache(newestKnown: runner.newestKnown)
         indexBuilds = IndexBuilds(url: url, runner: runner)
-        (self.options, self.time, machineClock) = (settled, time, options.clock)
+        (self.options, self.url, self.time, machineClock) = (settled, url, time, options.clock)
         var lanes: [ReconnectingConnection] = []
         func newConnection() -> ReconnectingConnection {
             let made = ReconnectingConnection(url: url, options: settled, names: names)
@@ -215,7 +216,7 @@ public final class PostgresStore: Store {
             let tables: [FollowedTable] = [.events, .revocations]
             let ages = try connection.read(tables.map { $0.ageOfRest(at: clock.now) }, until: limit.deadline)
             return .seconds(
-                try ages.reduce(0) { (lag, rows) throws(DatabaseError) in
+                try ages.reduce(Int64(0)) { (lag, rows) throws(DatabaseError) in
                     max(lag, try rows.first { row in row.optional { row in row.integer() } } ?? nil ?? 0)
                 })
         }
@@ -269,14 +270,14 @@ public final class PostgresStore: Store {
         _ body: @escaping @Sendable (any StoreTransaction) throws(TransactionError) -> Outcome
     ) async throws(StoreError) -> Outcome {
         let clock = options.clock
-        let (outcome, transitions) = try await change(scope.lock, by: scope.queue) {
+        let (outcome, recorded) = try await change(scope.lock, by: scope.queue) {
             (transaction) throws(DatabaseError) in
             let rows = PostgresRows(clock) { (statements) throws(DatabaseError) in try transaction.run(statements) }
             let (outcome, rest) = try rows.run(body)
             for statement in rest { transaction.add(statement) }
-            return (outcome, rows.transitions)
+            return (outcome, rows.recorded)
         }
-        if !transitions.isEmpty { options.observer.sessionsChanged(transitions) }
+        if !recorded.isEmpty { options.observer.recorded(recorded) }
         return outcome
     }
 
@@ -291,7 +292,8 @@ public final class PostgresStore: Store {
         }
     }
 
-    private func perform<Outcome: Sendable>(
+    /// Runs `body` on the connection of `queue`.
+    func perform<Outcome: Sendable>(
         on queue: BatchQueue<PendingWork>,
         _ body: @escaping @Sendable (Connection, TimeLimit) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
@@ -330,6 +332,9 @@ public final class PostgresStore: Store {
 }
 
 extension PostgresStore.Options {
+    /// The end of the time for what follows a new connection.
+    var connectDeadline: ContinuousClock.Instant { now() + connectPatience }
+
     /// The time that nodes read from the database, moved forward by the test clock.
     fileprivate func time(of database: DatabaseClock) -> WallClock {
         testClock?.wallClock(over: database.wall) ?? database.wall

@@ -123,12 +123,14 @@ public actor SojournServer {
                 clientDeliveries: clientDeliveries)
             let rechecks = application.rechecks(environment.logger)
             application.database.beginBuildingIndexes()
+            let rewinds = RewindWatch(application, environment)
             running = Running(
                 application: application, engine: engine, loops: loops, reloaders: reloaders,
                 maintenance: Task {
                     await withDiscardingTaskGroup { group in
                         group.addTask { await maintenance.run() }
                         if let clocks { group.addTask { await clocks.run() } }
+                        if let rewinds { group.addTask { await rewinds.run() } }
                         group.addTask { await maintenance.watchLogins(of: endpoints.phoneLogins) }
                         group.addTask { await ends.run() }
                         group.addTask { await notices.run() }

@@ -495,7 +495,7 @@ CREATE TABLE heartbeat (
 );
 INSERT INTO heartbeat (id, beats) VALUES (1, 0);
 
--- How far the clock of each node's machine is ahead of the database's. By the other nodes, one tells whose clock is wrong.
+-- How far the clock of each node's machine is ahead of the database's. By the other nodes, one tells which clock is wrong.
 CREATE TABLE nodes (
     name text PRIMARY KEY, -- random, at each start
     lead_milliseconds bigint NOT NULL,

@@ -7,8 +7,8 @@ extension PostgresStore {
         /// Called after every batch of session changes, with their number and the time from the start of the batch to its
         /// answers.
         public var batchEnded: @Sendable (_ changes: Int, Duration) -> Void
-        /// Called after a commit that recorded beginnings and ends of sessions.
-        public var sessionsChanged: @Sendable ([SessionTransition]) -> Void
+        /// Called after a commit with the events that it recorded, if there are any.
+        public var recorded: @Sendable ([AuditEvent]) -> Void
         /// Called after every commit.
         public var committed: @Sendable () -> Void
         /// Called after an error that the caller did not cause, with a sentence for the log.
@@ -19,13 +19,13 @@ extension PostgresStore {
         /// An observer. An omitted callback does nothing.
         public init(
             batchEnded: @escaping @Sendable (_ changes: Int, Duration) -> Void = { _, _ in },
-            sessionsChanged: @escaping @Sendable ([SessionTransition]) -> Void = { _ in },
+            recorded: @escaping @Sendable ([AuditEvent]) -> Void = { _ in },
             committed: @escaping @Sendable () -> Void = {},
             failed: @escaping @Sendable (String) -> Void = { _ in },
             noted: @escaping @Sendable (String) -> Void = { _ in }
         ) {
             self.batchEnded = batchEnded
-            self.sessionsChanged = sessionsChanged
+            self.recorded = recorded
             self.committed = committed
             self.failed = failed
             self.noted = noted

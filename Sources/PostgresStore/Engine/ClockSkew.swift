@@ -32,7 +32,7 @@ public struct ClockSkew: Hashable, Sendable {
         let before = clock.sinceEpoch
         let answer = try run(DatabaseClock.asking)?.first { row in row.integer() }
         let after = clock.sinceEpoch
-        guard let answer else { throw .contradiction("the database does not say what time it is") }
+        guard let answer else { throw .lost("an answer is missing") }
         self.init(lead: (before + after) / 2 - .microseconds(answer), error: (after - before) / 2)
     }
 }

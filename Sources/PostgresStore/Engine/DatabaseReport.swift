@@ -26,6 +26,8 @@ extension PostgresStore {
         public var isEncrypted: Bool
         /// The difference between this machine's clock and the server's.
         public var clockSkew: ClockSkew
+        /// What a fail-over can lose; nil until it was read.
+        public var durability: PostgresStore.DurabilityReport?
         /// The number of applied migrations; 0 for an empty database.
         public var appliedCount: Int
         /// The time of the last applied migration.
@@ -46,10 +48,13 @@ extension PostgresStore.DatabaseReport {
     }
 
     init(url: String, options: PostgresStore.Options, migrations: [Migration]) throws(PostgresStore.OpenError) {
-        let connection = try PostgresStore.OpenError.mapping(url) { () throws(DatabaseError) in
-            try Connection(url: url, options)
+        let (connection, durability) = try PostgresStore.OpenError.mapping(url) { () throws(DatabaseError) in
+            let connection = try Connection(url: url, options)
+            let durability = try PostgresStore.DurabilityReport(
+                of: connection, url: url, options, until: options.connectDeadline)
+            return (connection, durability)
         }
-        try ServerCheck.run(on: connection, url: url, until: options.now() + options.connectPatience)
+        try ServerCheck.run(on: connection, url: url, until: options.connectDeadline)
         let runner = MigrationRunner(migrations: migrations, options: options)
         self = try PostgresStore.OpenError.mapping(url) { () throws(DatabaseError) in
             // The time limit is long, because counting rows takes as long as reading them.
@@ -58,7 +63,7 @@ extension PostgresStore.DatabaseReport {
                 until: options.now() + .seconds(600)
             ) { (transaction) throws(DatabaseError) in try Self.read(transaction, runner, options.clock) }
         }.get()
-        (host, isEncrypted) = (connection.host, connection.isEncrypted)
+        (host, isEncrypted, self.durability) = (connection.host, connection.isEncrypted, durability)
     }
 
     private static func read(

@@ -5,11 +5,12 @@ extension PostgresStore {
     /// they have told within the last `NodeSQL.memorySeconds`.
     public func exchangeLeads(of node: String, _ lead: Duration) async throws(StoreError) -> [Duration] {
         let now = clock.now
-        return try await change(nil) { (transaction) throws(DatabaseError) in
+        @Sendable func exchange(_ transaction: Transaction) throws(DatabaseError) -> [Duration] {
             let rows = try transaction.run([
                 NodeSQL.report(node, lead, at: now), NodeSQL.forget(at: now), NodeSQL.selectOthers(node, at: now),
             ])
             return try rows[2].map { row in .milliseconds(row.integer()) }
         }
+        return try await change(nil, exchange)
     }
 }

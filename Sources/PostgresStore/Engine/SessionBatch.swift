@@ -85,8 +85,8 @@ final class SessionBatch: Sendable {
         let conflicting = try write(decided.writes, in: snapshot, on: connection, until: deadline, decided.written)
         var answers: [Answer] = []
         var conflicts: [PendingSessionChange] = []
-        let transitions = decided.transitions.filter { !conflicting.contains($0.id) }.map(\.transition)
-        if !transitions.isEmpty { options.observer.sessionsChanged(transitions) }
+        let recorded = decided.events.filter { !conflicting.contains($0.id) }.map(\.event)
+        if !recorded.isEmpty { options.observer.recorded(recorded) }
         for (change, answer) in zip(changes, decided.answers) {
             if conflicting.contains(change.id) { conflicts.append(change) } else { answers.append(answer) }
         }
@@ -121,8 +121,8 @@ final class SessionBatch: Sendable {
         var writes = SessionWrites()
         /// The sessions that are written.
         var written: Set<Identifier<Session>> = []
-        /// The beginnings and the ends that are recorded, with their sessions.
-        var transitions: [(id: Identifier<Session>, transition: SessionTransition)] = []
+        /// The events that are recorded, with their sessions.
+        var events: [(id: Identifier<Session>, event: AuditEvent)] = []
     }
 
     private func decide(
@@ -150,11 +150,7 @@ final class SessionBatch: Sendable {
             }
             decided.writes.add(edits[place].session, events, over: stored)
             decided.written.insert(stored.session.id)
-            for event in edits[place].events {
-                if let transition = event.transition {
-                    decided.transitions.append((stored.session.id, transition))
-                }
-            }
+            for event in edits[place].events { decided.events.append((stored.session.id, event)) }
         }
         return decided
     }

@@ -88,7 +88,7 @@ extension PostgresRows {
     }
 
     func append(_ events: [RevokingEvent]) {
-        transitions += events.compactMap(\.event.transition)
+        recorded += events.map(\.event)
         for statement in EventSQL.insert(events) { perform(statement) }
     }
 

@@ -24,8 +24,8 @@ final class PostgresRows {
     private let cached: ((Rows) throws(DatabaseError) -> Catalogue)?
     private var waiting: [Statement] = []
     private var pending: [Pending] = []
-    /// The beginnings and the ends of sessions that are recorded so far.
-    var transitions: [SessionTransition] = []
+    /// The events that are recorded so far.
+    var recorded: [AuditEvent] = []
 
     /// Rows that `roundTrip` reads and writes.
     init(

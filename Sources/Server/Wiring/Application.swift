@@ -17,6 +17,8 @@ public struct Application: Sendable {
     public let metrics: MetricsRegistry
     /// The outcomes of the last hours, for the console.
     private let history: OutcomeHistory
+    /// The endings that this node has acknowledged lately.
+    var endings = AcknowledgedEndings()
     /// The file with the last time of the clock guard.
     let clockFile: ClockFile
     /// The admin key that the first start created. It is shown once and never stored.
@@ -40,14 +42,18 @@ public struct Application: Sendable {
         _ configuration: ServerConfiguration, _ environment: Environment, issuer: String? = nil
     ) async throws(StartError) -> Application {
         let metrics = MetricsRegistry()
-        let clock = LaterClock(until: environment.clock)
+        let (clock, endings) = (LaterClock(until: environment.clock), AcknowledgedEndings())
         let history = OutcomeHistory(clock.wall)
         let failures = FailureLog(environment.logger)
         let database = try Database.open(
-            configuration, environment, StoreObservation(metrics, history, failures, environment.logger))
+            configuration, environment,
+            StoreObservation(metrics, history, failures, environment.logger, endings: endings))
         clock.become(database.clock)
         do throws(StartError) {
-            return try await open(database, metrics, history, failures, configuration, environment, issuer: issuer)
+            var application = try await open(
+                database, metrics, history, failures, configuration, environment, issuer: issuer)
+            application.endings = endings
+            return application
         } catch {
             await database.close()
             throw error

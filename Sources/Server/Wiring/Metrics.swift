@@ -12,10 +12,11 @@ struct StoreObservation: Sendable {
     let sqlite: Observer
     let postgres: PostgresStore.Observer
 
-    /// Counts for `metrics`, and the sessions in `history` as well. Failures, and the end of an outage, go to the log.
+    /// Counts for `metrics`, and the sessions in `history` as well. Failures, and the end of an outage, go to the log. `endings`
+    /// remembers what PostgreSQL has acknowledged.
     init(
         _ metrics: MetricsRegistry, _ history: OutcomeHistory, _ log: FailureLog, _ logger: Logger,
-        outage: Outage = Outage()
+        outage: Outage = Outage(), endings: AcknowledgedEndings = AcknowledgedEndings()
     ) {
         let batches = metrics.counters(
             "sojourn_store_batches_total", help: "Transactions of the database writer.",
@@ -64,7 +65,11 @@ struct StoreObservation: Sendable {
             batchEnded: { count, duration in
                 changes.increment(by: UInt64(count))
                 commits.observe(duration)
-            }, sessionsChanged: changed,
+            },
+            recorded: { events in
+                endings.note(events)
+                changed(events.compactMap(\.transition))
+            },
             committed: {
                 committed.increment()
                 history.note(commit: true)

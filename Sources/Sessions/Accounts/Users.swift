@@ -93,7 +93,8 @@ extension Store {
 }
 
 extension StoreTransaction {
-    fileprivate func updateUser<Outcome>(
+    /// See `Store.updateUser`.
+    func updateUser<Outcome>(
         _ reference: UserReference, asking sessionID: Identifier<Session>?,
         _ change: (inout UserChange) -> Outcome
     ) throws(TransactionError) -> UserUpdate<Outcome> {

@@ -39,16 +39,7 @@ extension Administration {
     public func revokeAllSessions(by origin: Origin) async throws(ServiceError) {
         let now = context.clock.now
         try await inStore(
-            await store.updateSettings { change in
-                change.settings.epoch += 1
-                change.settings.revokedBefore = Settings.RevokedBefore(epoch: change.settings.epoch, at: now)
-                var event = AuditEvent(.allSessionsRevoked, at: now, by: origin)
-                event.revokes = .allSessionsEnded
-                change.events.append(event)
-                if change.clients.contains(where: \.getsOwnTokens) {
-                    change.events.append(.tokensEnded(of: nil, before: change.settings.epoch, .allRevoked, event))
-                }
-            })
+            await store.updateSettings { change in change.revokeAll(at: now, by: origin) })
     }
 
     /// The audit trail after the event `cursor`, oldest first.
@@ -56,5 +47,19 @@ extension Administration {
         after cursor: Int64, limit: Int, userID: Identifier<User>? = nil, sessionID: Identifier<Session>? = nil
     ) async throws(ServiceError) -> [RecordedEvent] {
         try await inStore(await store.events(after: cursor, limit: limit, userID: userID, sessionID: sessionID))
+    }
+}
+
+extension SettingsChange {
+    /// Ends all sessions of all users, and all tokens that clients got for themselves.
+    mutating func revokeAll(at now: Instant, by origin: Origin) {
+        settings.epoch += 1
+        settings.revokedBefore = Settings.RevokedBefore(epoch: settings.epoch, at: now)
+        var event = AuditEvent(.allSessionsRevoked, at: now, by: origin)
+        event.revokes = .allSessionsEnded
+        events.append(event)
+        if clients.contains(where: \.getsOwnTokens) {
+            events.append(.tokensEnded(of: nil, before: settings.epoch, .allRevoked, event))
+        }
     }
 }

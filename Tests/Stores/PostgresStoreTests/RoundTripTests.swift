@@ -69,7 +69,9 @@ import Testing
     func transitionsAreObserved() async throws {
         let heard = Locked<[SessionTransition]>([])
         let store = try openStore(try PostgresServer.shared.newDatabase()) { options in
-            options.observer = PostgresStore.Observer(sessionsChanged: { changes in heard.withLock { $0 += changes } })
+            options.observer = PostgresStore.Observer(recorded: { events in
+                heard.withLock { $0 += events.compactMap(\.transition) }
+            })
         }
         try await ObservedTransitions.make(in: store)
         #expect(heard.withLock { $0 } == ObservedTransitions.all)

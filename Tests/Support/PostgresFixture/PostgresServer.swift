@@ -170,6 +170,16 @@ public final class PostgresServer: Sendable {
         return Int(result.text.split(separator: "\n").first ?? "") ?? 0
     }
 
+    /// Waits until this standby has all that `primary` has written, half a minute at most.
+    public func catchUp(with primary: PostgresServer) throws {
+        let place = try primary.run("SELECT pg_current_wal_lsn()").split(separator: "\n").first ?? ""
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try run("SELECT pg_last_wal_replay_lsn() >= '\(place)'").first != "t" {
+            guard ContinuousClock.now < deadline else { throw NotStarted(description: "it does not catch up") }
+            usleep(10_000)
+        }
+    }
+
     /// A standby hears nothing of its primary any more. Returns when that is so.
     public func stopFollowing() throws {
         try run("ALTER SYSTEM SET primary_conninfo = ''")

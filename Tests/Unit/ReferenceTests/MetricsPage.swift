@@ -71,9 +71,10 @@ enum MetricsPage {
                 registry.show(engine, passwords: PasswordHasher()) { 0 }
             },
             group("Database", always) { _ = StoreObservation($0, history, FailureLog(logger), logger) },
-            group("PostgreSQL", "Servers on PostgreSQL have them.") {
-                $0.showClockSkew({ 0 }, allowed: { 0 })
-                $0.showFeedLag { 0 }
+            group("PostgreSQL", "Servers on PostgreSQL have them.") { registry in
+                registry.showClockSkew({ 0 }, allowed: { 0 })
+                registry.showFeedLag { 0 }
+                _ = RewindMetrics(in: registry)
             },
             group("TLS", "Servers that speak TLS themselves have them.") { registry in
                 registry.showTLS(engine) { [("public", 0), ("admin", 0)] }

@@ -24,7 +24,7 @@ struct DatabaseClockTests {
 
         func setServer(by step: Duration) { server.withLock { $0 += step } }
 
-        /// A clock whose first answer took `trip`.
+        /// A clock with a first answer that took `trip`.
         func clock(trip: Duration = .milliseconds(1)) -> DatabaseClock {
             let (before, time) = (now, serverTime.microseconds)
             elapse(trip)

@@ -125,7 +125,7 @@ struct ManyNodesFailureTests {
         let stays = try stays(nodes)
         let load = ManyNodesLoad(stays, at: nodes.nodes)
         await load.awaitRefreshes(100)
-        try await Self.hasCaughtUp(standby, with: primary)
+        try standby.catchUp(with: primary)
         try standby.stopFollowing()
         // What is acknowledged from here on will be lost.
         try nodes.set(["refresh_after": .integer(200)], at: nodes.nodes[0])
@@ -155,12 +155,6 @@ struct ManyNodesFailureTests {
         let (restored, reused) = try ManyNodes.betrayals(nodes.nodes[0])
         #expect(restored > 0)
         #expect(reused == 0)
-    }
-
-    private static func hasCaughtUp(_ standby: PostgresServer, with primary: PostgresServer) async throws {
-        let place = try primary.run("SELECT pg_current_wal_lsn()").split(separator: "\n").first ?? ""
-        let hasIt = "SELECT pg_last_wal_replay_lsn() >= '\(place)'"
-        while try standby.run(hasIt).first != "t" { try await Task.sleep(for: .milliseconds(10)) }
     }
 
     /// What a refresh at that node says of the setting.

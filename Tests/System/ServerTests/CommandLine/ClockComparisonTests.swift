@@ -13,7 +13,7 @@ import Testing
 /// What servers and `sojourn doctor` say of a clock that is not the database's.
 @Suite("The clocks of nodes: log, metric and readiness", .timeLimit(.minutes(1)))
 struct ClockComparisonTests {
-    /// A node whose machine is so many seconds ahead of the database's.
+    /// A node on a machine that is so many seconds ahead of the database's.
     private final class Node: Sendable {
         let store: PostgresStore
         let metrics = MetricsRegistry()
@@ -72,7 +72,7 @@ struct ClockComparisonTests {
         let lines = node.takeLines()
         #expect(lines.count == (seconds == 0 ? 0 : 1))
         #expect(lines.allSatisfy { $0.contains("keep time by NTP") && $0.contains("ahead_milliseconds") })
-        // No other node says whose clock is wrong.
+        // No other node says which clock is wrong.
         #expect(!node.comparison.isOutvoted)
         #expect((node.comparison.excessiveLead == nil) == (seconds == 0))
         let finding = PostgresCheck.clock(try await node.store.clockSkew(), nil)

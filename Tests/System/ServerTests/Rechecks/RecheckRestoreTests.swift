@@ -127,9 +127,7 @@ import Testing
             let grant = try await stage.logIn()
             rotate(stage)
             await stage.recheck()
-            let place = try primary.run("SELECT pg_current_wal_lsn()").split(separator: "\n").first ?? ""
-            let hasCaughtUp = "SELECT pg_last_wal_replay_lsn() >= '\(place)'"
-            while try standby.run(hasCaughtUp).first != "t" { try await Task.sleep(for: .milliseconds(10)) }
+            try standby.catchUp(with: primary)
             try standby.stopFollowing()
             await stage.recheck()
             try primary.control("stop", "-m", "immediate")
