@@ -7,7 +7,7 @@ internal import StoreFoundation
 ///
 /// A few connections are kept. While all of them are busy and a change waits, another one is made, up to a maximum: each commit
 /// waits for the disk of the server, and several can wait together. A connection beyond the kept ones is closed when nothing has
-/// used it for some time. If the server has no room for it, the change goes to the next free connection.
+/// used it for some time. If the server has no room for one, kept or not, the change goes to the next free connection.
 final class ChangePool: Sendable {
     /// A connection, and the thread that works with it.
     private struct Slot: Sendable {
@@ -29,6 +29,8 @@ final class ChangePool: Sendable {
         /// The slots without work, and how often each has had some.
         var idle: Set<Int>
         var uses: [Int]
+        /// The slots with a connection, as far as is known.
+        var connected: Set<Int> = []
         var isClosed = false
         /// Runs when the last change has been answered.
         var last: (@Sendable () -> Void)?
@@ -97,13 +99,14 @@ final class ChangePool: Sendable {
 
     private static func isDone(_ state: State) -> Bool { state.waitingCount == 0 && state.unansweredCount == 0 }
 
-    /// Lets the first idle slot begin the next change, if there are both. The kept slots are the first ones, so that others have
-    /// work only while those are busy.
+    /// Lets an idle slot begin the next change, if there are both: one with a connection if possible, and else the first one. The
+    /// kept slots are the first ones, so that others have work only while those are busy.
     private func beginNext() {
-        guard let turn = state.withLock({ state in state.idle.min().flatMap { Self.turn(of: $0, in: &state) } }) else {
-            return
+        let turn = state.withLock { state -> Turn? in
+            let slot = state.idle.intersection(state.connected).min() ?? state.idle.min()
+            return slot.flatMap { Self.turn(of: $0, in: &state) }
         }
-        slots[turn.slot].queue.async { self.run(turn) }
+        if let turn { slots[turn.slot].queue.async { self.run(turn) } }
     }
 
     private static func turn(of slot: Int, in state: inout State) -> Turn? {
@@ -124,7 +127,11 @@ final class ChangePool: Sendable {
         while true {
             let slot = slots[turn.slot]
             let deadline = turn.work.waitingSince + options.decisionDeadline
-            guard isKept(turn.slot) || slot.connection.connect(before: deadline) else { return giveBack(turn) }
+            if slot.connection.connect(before: deadline) {
+                state.withLock { state -> Void in state.connected.insert(turn.slot) }
+            } else if giveBack(turn) {
+                return
+            }
             let answer = slot.worker.answer(to: turn.work)
             // The slot is free before the answer, so that changes one after the other need one connection.
             let next = state.withLock { state -> Turn? in
@@ -152,27 +159,39 @@ final class ChangePool: Sendable {
         if state.waiting[key]?.isEmpty == false { state.ready.append(key) } else { state.waiting[key] = nil }
     }
 
-    /// Returns the change of a slot that could not connect, for the next free slot. The slot itself is not free for a while.
-    private func giveBack(_ turn: Turn) {
-        state.withLock { state in
+    /// Returns the change of a slot that could not connect, for the next free slot. The slot itself is not free for a while. False if
+    /// no other slot has work or a connection, so that nothing would take the change.
+    private func giveBack(_ turn: Turn) -> Bool {
+        let isTaken = state.withLock { state -> Bool in
+            state.connected.remove(turn.slot)
+            if state.unansweredCount == 1, state.connected.isDisjoint(with: state.idle) { return false }
             state.busy.remove(turn.key)
             state.unansweredCount -= 1
             state.waiting[turn.key, default: []].insert(turn.work, at: 0)
             state.waitingCount += 1
             state.ready.insert(turn.key, at: 0)
+            return true
         }
+        if !isTaken { return false }
         slots[turn.slot].queue.asyncAfter(deadline: .now() + Self.pause / .seconds(1)) { [weak self] in
             self?.state.withLock { state -> Void in state.idle.insert(turn.slot) }
             self?.beginNext()
         }
         beginNext()
+        return true
     }
 
     /// Closes the connection of an idle slot, unless it has work again before `changeIdleTime` is over.
     private func closeLater(_ slot: Int) {
         let uses = state.withLock { $0.uses[slot] }
         slots[slot].queue.asyncAfter(deadline: .now() + options.changeIdleTime / .seconds(1)) { [weak self] in
-            guard let self, state.withLock({ $0.idle.contains(slot) && $0.uses[slot] == uses }) else { return }
+            guard let self else { return }
+            let isIdle = state.withLock { state -> Bool in
+                guard state.idle.contains(slot), state.uses[slot] == uses else { return false }
+                state.connected.remove(slot)
+                return true
+            }
+            if !isIdle { return }
             // A change that begins now runs on this thread after this.
             slots[slot].connection.disconnect()
         }

@@ -5,6 +5,8 @@ internal import Locks
 final class ReconnectingConnection: Sendable {
     private struct State {
         var connection: Connection?
+        /// Whether the connection was made before its first use.
+        var isUnused = false
         var failures = 0
         var restsUntil: ContinuousClock.Instant?
         var lastError = DatabaseError.lost("not connected yet")
@@ -36,12 +38,18 @@ final class ReconnectingConnection: Sendable {
     func withConnection<Value>(
         until deadline: ContinuousClock.Instant, _ body: (Connection) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
+        // Its server was there a moment ago, so that an error is none of an idle connection.
+        let isUnused = state.withLock { state -> Bool in
+            defer { state.isUnused = false }
+            return state.isUnused
+        }
         if let kept = takeKept() {
             do throws(DatabaseError) {
                 return try use(kept, body)
             } catch {
                 let isReplaced =
-                    error.consequence == .distrustsConnection && !kept.canHaveCommitted && options.now() < deadline
+                    !isUnused && error.consequence == .distrustsConnection && !kept.canHaveCommitted
+                    && options.now() < deadline
                 guard isReplaced else { throw error }
                 options.observer.failed(error.description)
             }
@@ -121,6 +129,7 @@ final class ReconnectingConnection: Sendable {
         }
         do throws(DatabaseError) {
             giveBack(try connect(until: deadline))
+            state.withLock { $0.isUnused = true }
             return true
         } catch { return false }
     }
