@@ -1,4 +1,5 @@
 import Cryptography
+import Glibc
 import HTTP
 import JOSE
 import JSON
@@ -13,38 +14,38 @@ import Testing
 @testable import Sessions
 @testable import sojourn
 
-/// A node whose machine has another time than the database and the other node: every answer is right all the same.
+/// A node on a machine with another time than the database and the other node: every answer is right all the same.
 @Suite("Many nodes: the time is the database's", .timeLimit(.minutes(2)))
 struct NodeTimeTests {
     private static let rootKey = Hex.encode([UInt8](repeating: 7, count: 32))
     private static let interval = Duration.seconds(20)
 
-    /// A node whose machine is right, another whose machine is not, and a user with a phone.
+    /// A node with a right clock, another with a wrong one, and a user with a phone.
     private final class Nodes {
         let right: Application
         let off: SojournServer
         let addresses: SojournServer.Start
         private let folder = StartingFolder()
 
-        init(ahead seconds: Int64) async throws {
+        init(ahead seconds: Int64, followsDatabase: Bool = true) async throws {
             var configuration = folder.configuration
             configuration.database.location = .postgres(url: try PostgresServer.shared.newDatabase())
             configuration.server.issuer = "https://id.example"
-            right = try await Application.open(configuration, Self.environment(ahead: 0))
+            right = try await Application.open(configuration, Self.environment(ahead: 0, followsDatabase))
             _ = try await Administration(right.context).changeSettings(by: .system) { $0.rotationInterval = interval }
             // What a node that is right tells the others.
             if case .postgres(let store) = right.database { _ = try await store.exchangeLeads(of: "right", .zero) }
-            off = SojournServer(configuration, Self.environment(ahead: seconds))
+            off = SojournServer(configuration, Self.environment(ahead: seconds, followsDatabase))
             addresses = try await off.start()
         }
 
-        private static func environment(ahead seconds: Int64) -> Environment {
+        private static func environment(ahead seconds: Int64, _ followsDatabase: Bool) -> Environment {
             let shift = Duration.seconds(seconds)
             var environment = Environment(
                 clock: WallClock(
                     { WallClock.system.now + shift }, precisely: { WallClock.system.sinceEpoch + shift }),
                 logger: .silent, rootKeyVariable: rootKey)
-            environment.followsDatabaseClock = true
+            environment.followsDatabaseClock = followsDatabase
             return environment
         }
 
@@ -57,13 +58,23 @@ struct NodeTimeTests {
             return try await Services(right.context).login.mintSession(request, for: .id(user.id), from: .system)
         }
 
+        /// A refresh at the right node that brings another token, as one long after the login does.
+        func rotate(_ token: String) async throws -> String {
+            let administration = Administration(right.context)
+            _ = try await administration.changeSettings(by: .system) { $0.rotationInterval = .zero }
+            let next = try #require(try await refresh(token).refreshToken)
+            _ = try await administration.changeSettings(by: .system) { $0.rotationInterval = interval }
+            #expect(next != token)
+            return next
+        }
+
         /// A refresh at the right node.
         func refresh(_ token: String) async throws -> TokenGrant {
             try await Services(right.context).refresh.refresh(
                 RefreshAttempt(token: token, clientID: Client.mobileID), from: .system)
         }
 
-        /// A call to the node whose machine is off.
+        /// A call to the node with the wrong clock.
         func call(
             _ method: HTTP.Method, _ path: String, _ fields: [(StaticString, String)] = [], _ body: String = ""
         ) throws -> (status: Int, json: JSONValue, date: String?) {
@@ -78,6 +89,8 @@ struct NodeTimeTests {
 
         func end() async {
             await off.stop(deadline: .seconds(5))
+            // What the guard of the clock remembers lies in the working directory of a node on PostgreSQL.
+            unlink("sojourn.clock")
             await right.close()
         }
     }
@@ -89,7 +102,10 @@ struct NodeTimeTests {
         let nodes = try await Nodes(ahead: seconds)
         for round in 0..<3 {
             let first = try #require(try await nodes.logIn("anna\(round)").refreshToken)
-            let second = try #require(try await nodes.refresh(first).refreshToken)
+            let second = try await nodes.rotate(first)
+            // Another process of the phone uses the new token already, and gets no newer one within the interval.
+            let used = try nodes.call(.post, "/v1/refresh", [], #"{"refresh_token":"\#(second)"}"#)
+            #expect(used.status == 200 && used.json["refresh_token"]?.string == second, "\(used.json)")
             let repeated = try nodes.call(.post, "/v1/refresh", [], #"{"refresh_token":"\#(first)"}"#)
             #expect(repeated.status == 200, "\(repeated.json)")
             #expect(repeated.json["refresh_token"]?.string == second)
@@ -100,6 +116,19 @@ struct NodeTimeTests {
         }
         let events = try await nodes.right.context.store.events(after: 0, limit: 200, userID: nil, sessionID: nil)
         #expect(!events.contains { $0.event.reason == "refresh_token_reused" })
+        await nodes.end()
+    }
+
+    @Test("nodes that went by the clocks of their machines would take the repeated token for a stolen one")
+    func control() async throws {
+        let nodes = try await Nodes(ahead: 60, followsDatabase: false)
+        let first = try #require(try await nodes.logIn("anna").refreshToken)
+        let second = try await nodes.rotate(first)
+        let used = try nodes.call(.post, "/v1/refresh", [], #"{"refresh_token":"\#(second)"}"#)
+        #expect(used.status == 200 && used.json["refresh_token"]?.string != second)
+        let repeated = try nodes.call(.post, "/v1/refresh", [], #"{"refresh_token":"\#(first)"}"#)
+        #expect(repeated.status == 401, "\(repeated.json)")
+        #expect(repeated.json["code"]?.string == "refresh_token_reused")
         await nodes.end()
     }
 
@@ -130,7 +159,7 @@ struct NodeTimeTests {
         return (issued, try #require(claims["exp"]?.integer) - issued)
     }
 
-    @Test("a proof of possession of a phone whose clock is right is accepted there", arguments: offsets)
+    @Test("a proof of possession of a phone with a right clock is accepted there", arguments: offsets)
     func proof(seconds: Int64) async throws {
         let nodes = try await Nodes(ahead: seconds)
         let key = PhoneKey()
