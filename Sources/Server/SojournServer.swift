@@ -115,12 +115,11 @@ public actor SojournServer {
                 throw error
             }
             let clientDeliveries = application.clientDeliveries(configuration.server.privateReceivers, environment)
-            let ends = EndRecorder(context: application.context, logger: environment.logger)
             let notices = application.backchannelNotices(environment)
             let maintenance = Maintenance(
                 context: application.context, logger: environment.logger, clockFile: application.clockFile,
                 cleanUp: configuration.cleanUp, webhooks: webhooks,
-                clientDeliveries: clientDeliveries)
+                clientDeliveries: clientDeliveries, lease: application.cleanUpLease(environment))
             let rechecks = application.rechecks(environment.logger)
             application.database.beginBuildingIndexes()
             let rewinds = RewindWatch(application, environment)
@@ -132,7 +131,8 @@ public actor SojournServer {
                         if let clocks { group.addTask { await clocks.run() } }
                         if let rewinds { group.addTask { await rewinds.run() } }
                         group.addTask { await maintenance.watchLogins(of: endpoints.phoneLogins) }
-                        group.addTask { await ends.run() }
+                        group.addTask { await maintenance.watchClocks() }
+                        group.addTask { await maintenance.watchKeys() }
                         group.addTask { await notices.run() }
                         if let feedLag { group.addTask { await feedLag.run() } }
                         for deliveries in clientDeliveries { group.addTask { await deliveries.run() } }

@@ -25,3 +25,22 @@ public enum DeliveryColumns {
         row.add(progress.failingSince)
     }
 }
+
+/// The state of the clean-up as a row, without its key.
+public enum CleanUpColumns {
+    /// The columns, in the order of `read`.
+    public static let all = Columns("holder", "held_until", "walked_to")
+
+    /// Reads the columns.
+    public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> CleanUp {
+        let lease = Lease(holder: row.text(), heldUntil: row.instant())
+        return CleanUp(lease: lease, walkedTo: try row.optionalIdentifier())
+    }
+
+    /// Writes all columns.
+    public static func write(_ cleanUp: CleanUp, to row: inout some WrittenRow) {
+        row.add(cleanUp.lease.holder)
+        row.add(cleanUp.lease.heldUntil)
+        row.add(cleanUp.walkedTo)
+    }
+}

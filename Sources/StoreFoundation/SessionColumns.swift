@@ -21,8 +21,17 @@ public enum SessionColumns {
     /// The columns of a provider's confirmation. An import leaves them as they are.
     public static let confirmation = Columns("confirmed_by", "confirmed_at")
 
-    /// All columns, in the order of `read` and `write`.
+    /// The time at which clean-up looks at a session next. Only clean-up reads it.
+    private static let look = Columns("look_at")
+
+    /// The time of a look that changes no earlier one.
+    public static let noLook = Instant(secondsSinceEpoch: .max)
+
+    /// All columns but that of the look, in the order of `read` and `write`.
     public static let all = origin + rotation + standing + confirmation
+
+    /// The columns of a new row.
+    public static let inserted = all + look
 
     /// The columns that can change, in the order of `writeChanging`.
     public static let changing = rotation + standing + confirmation

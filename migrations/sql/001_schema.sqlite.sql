@@ -1,6 +1,6 @@
 -- effects: adds tables schema_migrations, settings, clients, users, user_sources, identities, passkeys,
 --   sessions, provider_checks, pins, foreign_tokens, used_tokens, failed_attempts, page_logins, phone_logins, audit_events, revocations,
---   deliveries, signing_keys, admin_keys, heartbeat
+--   deliveries, clean_up, signing_keys, admin_keys, heartbeat
 -- readable by: 1
 
 -- Columns named …_at hold Unix seconds, columns named …_seconds durations. Identifiers are 16 random bytes.
@@ -194,6 +194,7 @@ CREATE TABLE sessions (
     -- Login
     started_at INTEGER NOT NULL,
     epoch INTEGER NOT NULL, -- of the settings at the login
+    look_at INTEGER NOT NULL, -- when clean-up looks at it next, while it has no end; a refresh never moves it
     authentication_mode TEXT NOT NULL,
     authentication_methods TEXT NOT NULL, -- list, as in `amr`
     scope TEXT NOT NULL, -- list
@@ -230,6 +231,10 @@ CREATE UNIQUE INDEX sessions_living ON sessions (user_number, client_id, device_
 
 -- Finds the tombstones of a user.
 CREATE INDEX sessions_ended ON sessions (user_id) WHERE ended_at IS NOT NULL;
+
+-- Find the sessions that clean-up looks at: those that may be over, and the tombstones that are old enough.
+CREATE INDEX sessions_looks ON sessions (look_at) WHERE ended_at IS NULL;
+CREATE INDEX sessions_tombstones ON sessions (ended_at) WHERE ended_at IS NOT NULL;
 
 -- Finds what phones have let in with a key, by which they know a device again.
 CREATE INDEX sessions_let_in ON sessions (key_thumbprint, started_at)
@@ -280,6 +285,11 @@ CREATE TABLE foreign_tokens (
     exchanged_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
+-- Find the tokens that clean-up deletes: long ago exchanged, expired, or started.
+CREATE INDEX foreign_tokens_exchanged ON foreign_tokens (exchanged_at) WHERE exchanged_at IS NOT NULL;
+CREATE INDEX foreign_tokens_expiring ON foreign_tokens (expires_at) WHERE exchanged_at IS NULL AND expires_at IS NOT NULL;
+CREATE INDEX foreign_tokens_started ON foreign_tokens (started_at) WHERE exchanged_at IS NULL;
+
 -- Finds the waiting tokens of a user, which are deleted when the user's sessions are ended.
 CREATE INDEX foreign_tokens_waiting ON foreign_tokens (user_id) WHERE session_id IS NULL;
 
@@ -327,7 +337,8 @@ CREATE TABLE page_logins (
     code_expires_at INTEGER NOT NULL,
     code_request BLOB, -- SHA-256 of the Idempotency-Key with which the code was exchanged; null: it had none
     code_used_at INTEGER, -- null: it was not exchanged
-    started_at INTEGER NOT NULL
+    started_at INTEGER NOT NULL,
+    kept_at INTEGER -- clean-up has found that the row is needed, and looks at it as if it began then; null: it has not
 ) STRICT;
 
 -- Finds the login of a code.
@@ -341,7 +352,7 @@ CREATE INDEX page_logins_phone ON page_logins (phone_login_id) WHERE phone_login
 -- Finds the logins that have continued a session.
 CREATE INDEX page_logins_continuing ON page_logins (continued_session_id) WHERE continued_session_id IS NOT NULL;
 -- Finds the rows that can be deleted.
-CREATE INDEX page_logins_started ON page_logins (started_at);
+CREATE INDEX page_logins_old ON page_logins (coalesce(kept_at, started_at));
 
 -- Logins with a phone. The id is also that of the session that the login starts.
 CREATE TABLE phone_logins (
@@ -380,7 +391,8 @@ CREATE TABLE phone_logins (
     due_at INTEGER, -- when time may change it next; null: not by itself
     ping_at INTEGER, -- when its client is told of the result next (OpenID Connect CIBA); null: never, or no more
     ping_tries INTEGER NOT NULL,
-    answered_acts TEXT NOT NULL -- list, the latest one last
+    answered_acts TEXT NOT NULL, -- list, the latest one last
+    kept_at INTEGER -- as for `page_logins`
 ) STRICT;
 
 -- Find a living login by what the phone scanned, and by what the user typed.
@@ -399,7 +411,9 @@ CREATE INDEX phone_logins_ping ON phone_logins (ping_at) WHERE ping_at IS NOT NU
 -- Finds the logins that time may have changed, and counts those that wait for a phone.
 CREATE INDEX phone_logins_due ON phone_logins (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX phone_logins_waiting ON phone_logins (id) WHERE state = 'requested';
--- Find the newest logins, of all or in one state, and the rows that can be deleted.
+-- Finds the rows that can be deleted.
+CREATE INDEX phone_logins_old ON phone_logins (coalesce(kept_at, started_at));
+-- Find the newest logins, of all or in one state.
 CREATE INDEX phone_logins_by_time ON phone_logins (started_at, id);
 CREATE INDEX phone_logins_by_state ON phone_logins (state, started_at, id);
 
@@ -462,6 +476,15 @@ CREATE TABLE deliveries (
     held_until INTEGER NOT NULL,
     failing_since INTEGER
 ) STRICT, WITHOUT ROWID;
+
+-- The node that cleans up, and its walk along all sessions after a change that moves their ends.
+CREATE TABLE clean_up (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    holder TEXT NOT NULL,
+    held_until INTEGER NOT NULL,
+    walked_to BLOB -- the last session of the walk; null: there is no walk
+) STRICT;
+INSERT INTO clean_up (id, holder, held_until) VALUES (1, '', 0);
 
 CREATE TABLE signing_keys (
     id TEXT PRIMARY KEY, -- RFC 7638 thumbprint

@@ -17,6 +17,22 @@ enum ForeignTokenSQL {
             cursor ?? [], limit)
     }
 
+    /// Each arm reads by an index of its own.
+    static func selectOld(endedBy end: Instant, startedBy start: Instant, limit: Int) -> Statement {
+        Statement(
+            """
+            (SELECT \(columns) FROM foreign_tokens
+            WHERE exchanged_at IS NOT NULL AND exchanged_at <= $1::bigint LIMIT $3::bigint)
+            UNION
+            (SELECT \(columns) FROM foreign_tokens
+            WHERE exchanged_at IS NULL AND expires_at IS NOT NULL AND expires_at <= $1::bigint LIMIT $3::bigint)
+            UNION
+            (SELECT \(columns) FROM foreign_tokens
+            WHERE exchanged_at IS NULL AND started_at <= $2::bigint LIMIT $3::bigint)
+            LIMIT $3::bigint
+            """, end, start, limit)
+    }
+
     /// Adds a token, or replaces one that was not exchanged: by an exchanged one, or by any when `replacing`.
     static func insert(_ token: ForeignToken, replacing: Bool) -> Statement {
         Statement(

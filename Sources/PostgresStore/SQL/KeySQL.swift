@@ -65,3 +65,22 @@ enum DeliverySQL {
         }
     }
 }
+
+/// Every statement about the state of the clean-up, which is one row.
+enum CleanUpSQL {
+    static let select = Statement("SELECT \(CleanUpColumns.all.list) FROM clean_up WHERE id = 1")
+
+    static let selectForUpdate = Statement("SELECT \(CleanUpColumns.all.list) FROM clean_up WHERE id = 1 FOR UPDATE")
+
+    static func read(_ row: inout Row) throws(CorruptRow) -> CleanUp { try CleanUpColumns.read(&row) }
+
+    /// Begins the walk along all sessions.
+    static let walk = Statement(
+        "UPDATE clean_up SET walked_to = '00000000-0000-0000-0000-000000000000'::uuid WHERE id = 1")
+
+    static func update(_ cleanUp: CleanUp) -> Statement {
+        Statement("UPDATE clean_up SET \(CleanUpColumns.all.assignments(from: 1)) WHERE id = 1") { row in
+            CleanUpColumns.write(cleanUp, to: &row)
+        }
+    }
+}

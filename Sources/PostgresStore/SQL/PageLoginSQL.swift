@@ -36,19 +36,17 @@ enum PageLoginSQL {
             """, id, limit)
     }
 
-    /// Each arm has a limit of its own, because PostgreSQL sorts a whole arm that joins.
-    static func selectWithIDToken(after id: Identifier<Session>?, limit: Int) -> Statement {
+    /// Each arm reads by an index.
+    static func selectWithIDToken(of sessions: [Identifier<Session>]) -> Statement {
         Statement(
             """
-            (SELECT id, coalesce(continued_session_id, id), client_id FROM page_logins
-            WHERE $1::uuid IS NULL OR id > $1::uuid ORDER BY id LIMIT $2::bigint)
+            SELECT id, id, client_id FROM page_logins WHERE id = ANY ($1::uuid[]) AND continued_session_id IS NULL
             UNION ALL
-            (SELECT id, id, client_id FROM phone_logins p
-            WHERE ($1::uuid IS NULL OR id > $1::uuid) AND kind <> 'enrolment'
+            SELECT id, continued_session_id, client_id FROM page_logins WHERE continued_session_id = ANY ($1::uuid[])
+            UNION ALL
+            SELECT id, id, client_id FROM phone_logins p WHERE id = ANY ($1::uuid[]) AND kind <> 'enrolment'
                 AND NOT EXISTS (SELECT 1 FROM page_logins l WHERE l.id = p.id)
-            ORDER BY id LIMIT $2::bigint)
-            ORDER BY 1 LIMIT $2::bigint
-            """, id, limit)
+            """, ArrayParameter(sessions))
     }
 
     static func insert(_ login: PageLogin) -> Statement {
@@ -77,19 +75,38 @@ enum PageLoginSQL {
             """, userID, client)
     }
 
-    static func deleteOld(before instant: Instant, limit: Int) -> Statement {
+    /// Looks at old logins on the page. A login is needed by its browser as long as its session lives.
+    static func sweep(before instant: Instant, limit: Int) -> Statement {
+        sweep(
+            "page_logins", "coalesce(continued_session_id, id) AS session_id, browser_session_id",
+            isNeededAlive: "d.browser_session_id IS NOT NULL", before: instant, limit: limit)
+    }
+
+    /// Deletes old logins that nothing needs. A login that is needed counts as one of a later time: of the next look at its session
+    /// less the time for which logins are kept, so that it is found again when the session may be over.
+    static func sweep(
+        _ table: String, _ columns: String, isNeededAlive: String, orNeeded more: String = "", before instant: Instant,
+        limit: Int
+    ) -> Statement {
         Statement(
             """
-            DELETE FROM page_logins WHERE id IN (
-                SELECT id FROM page_logins l WHERE l.started_at < $1::bigint AND NOT EXISTS (
-                    SELECT 1 FROM sessions s WHERE s.id = coalesce(l.continued_session_id, l.id) AND (
-                        s.ended_at IS NULL AND l.browser_session_id IS NOT NULL
-                        OR EXISTS (
-                            SELECT 1 FROM clients c WHERE c.id = l.client_id AND c.backchannel_logout_uri IS NOT NULL
-                        )
-                    )
-                ) LIMIT $2::bigint
+            WITH due AS (
+                SELECT id, client_id, \(columns) FROM \(table)
+                WHERE coalesce(kept_at, started_at) < $1::bigint ORDER BY coalesce(kept_at, started_at)
+                LIMIT $2::bigint
+            ), needed AS (
+                SELECT d.id, CASE WHEN s.ended_at IS NULL THEN s.look_at - $3::bigint ELSE s.ended_at END AS kept_at
+                FROM due d JOIN sessions s ON s.id = d.session_id
+                WHERE s.ended_at IS NULL AND (\(isNeededAlive)) OR EXISTS (
+                    SELECT 1 FROM clients c WHERE c.id = d.client_id AND c.backchannel_logout_uri IS NOT NULL
+                ) \(more)
+            ), kept AS (
+                UPDATE \(table) l SET kept_at = greatest(n.kept_at, $1::bigint) FROM needed n WHERE l.id = n.id
+            ), gone AS (
+                DELETE FROM \(table) l USING due d
+                WHERE l.id = d.id AND NOT EXISTS (SELECT 1 FROM needed n WHERE n.id = d.id) RETURNING l.id
             )
-            """, instant, limit)
+            SELECT (SELECT count(*) FROM due), (SELECT count(*) FROM gone)
+            """, instant, limit, PageLogin.retention.wholeSeconds)
     }
 }

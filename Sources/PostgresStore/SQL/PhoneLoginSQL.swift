@@ -107,21 +107,15 @@ enum PhoneLoginSQL {
         }
     }
 
-    static func deleteOld(before instant: Instant, limit: Int) -> Statement {
-        Statement(
-            """
-            DELETE FROM phone_logins WHERE id IN (
-                SELECT id FROM phone_logins l WHERE l.started_at < $1::bigint
-                AND NOT EXISTS (SELECT 1 FROM page_logins p WHERE p.phone_login_id = l.id)
-                AND NOT EXISTS (
-                    SELECT 1 FROM sessions s WHERE s.id = l.id AND (
-                        s.ended_at IS NULL AND (l.browser_session_id IS NOT NULL OR l.state = 'signed_in')
-                        OR EXISTS (
-                            SELECT 1 FROM clients c WHERE c.id = l.client_id AND c.backchannel_logout_uri IS NOT NULL
-                        )
-                    )
-                ) LIMIT $2::bigint
-            )
-            """, instant, limit)
+    /// Looks at old logins with a phone. A login by which others on the page were answered is looked at again a day later.
+    static func sweep(before instant: Instant, limit: Int) -> Statement {
+        PageLoginSQL.sweep(
+            "phone_logins", "id AS session_id, browser_session_id, state",
+            isNeededAlive: "d.browser_session_id IS NOT NULL OR d.state = 'signed_in'",
+            orNeeded: """
+                UNION ALL
+                SELECT d.id, $1::bigint + 86400 FROM due d
+                WHERE EXISTS (SELECT 1 FROM page_logins p WHERE p.phone_login_id = d.id)
+                """, before: instant, limit: limit)
     }
 }

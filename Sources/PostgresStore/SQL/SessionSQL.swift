@@ -22,12 +22,6 @@ enum SessionSQL {
 
     private static let selecting = Template("\(withUser) WHERE s.id = ANY ($1::uuid[])")
 
-    /// The read of one step of clean-up.
-    static func selectStep(after cursor: Identifier<Session>?, limit: Int) -> Statement {
-        Statement(
-            "\(withUser) WHERE ($1::uuid IS NULL OR s.id > $1::uuid) ORDER BY s.id LIMIT $2::bigint", cursor, limit)
-    }
-
     static func readStored(_ row: inout Row) throws(CorruptRow) -> Stored {
         let revision = row.integer()
         let session = try SessionColumns.read(&row)
@@ -126,23 +120,25 @@ enum SessionSQL {
             """, userID, ending.at, ending.reason.rawValue, ending.except, ending.clientID, ending.deviceID)
     }
 
-    static func insert(_ session: Session) -> Statement { insert(session, inserting) }
+    static func insert(_ session: Session, lookAt: Instant) -> Statement { insert(session, lookAt, inserting) }
 
     /// Adds a session, or writes the columns of the session with that id that can change, but a provider's confirmation.
-    static func replace(_ session: Session) -> Statement { insert(session, replacing) }
+    static func replace(_ session: Session, lookAt: Instant) -> Statement { insert(session, lookAt, replacing) }
 
-    private static func insert(_ session: Session, _ template: Template) -> Statement {
+    private static func insert(_ session: Session, _ lookAt: Instant, _ template: Template) -> Statement {
         var row = Parameters()
         SessionColumns.write(session, to: &row)
+        row.add(lookAt)
         return Statement(template, parameters: row.all)
     }
 
     private static let inserting = Template(
-        "INSERT INTO sessions (\(SessionColumns.all.list)) VALUES (\(SessionColumns.all.placeholders()))")
+        "INSERT INTO sessions (\(SessionColumns.inserted.list)) VALUES (\(SessionColumns.inserted.placeholders()))")
     private static let replacing = Template(
         """
         \(inserting.text)
-        ON CONFLICT (id) DO UPDATE SET \(SessionColumns.imported.replacements), revision = sessions.revision + 1
+        ON CONFLICT (id) DO UPDATE SET \(SessionColumns.imported.replacements), revision = sessions.revision + 1,
+            look_at = least(sessions.look_at, excluded.look_at)
         """)
 
     static func selectByID(_ id: Identifier<Session>) -> Statement { Statement(selectingByID, id) }
@@ -162,8 +158,70 @@ enum SessionSQL {
             """, cursor, limit)
     }
 
-    static func delete(_ ids: ArrayParameter, _ revisions: ArrayParameter) -> Statement {
+    private static let looking = "SELECT revision, \(SessionColumns.all.list), look_at FROM sessions"
+
+    /// The read of one step of clean-up.
+    static func selectLooks(_ selection: SessionSelection, limit: Int) -> Statement {
+        switch selection {
+        case .ended(let instant):
+            Statement(
+                """
+                \(looking) WHERE ended_at IS NOT NULL AND ended_at <= $1::bigint ORDER BY ended_at LIMIT $2::bigint
+                """, instant, limit)
+        case .due(let instant):
+            Statement(
+                "\(looking) WHERE ended_at IS NULL AND look_at <= $1::bigint ORDER BY look_at LIMIT $2::bigint",
+                instant, limit)
+        case .after(let id):
+            Statement("\(looking) WHERE id > $1::uuid ORDER BY id LIMIT $2::bigint", id, limit)
+        }
+    }
+
+    static func readLook(_ row: inout Row) throws(CorruptRow) -> SessionLook {
+        let revision = row.integer()
+        let session = try SessionColumns.read(&row)
+        return SessionLook(session: session, lookAt: row.instant(), row: revision)
+    }
+
+    /// Locks the sessions that clean-up is about to write, in the order of their ids, as every transaction does.
+    static func lock(_ looks: [SessionLook]) -> Statement {
         Statement(
+            "SELECT FROM sessions WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE",
+            ArrayParameter(looks.map(\.session.id)))
+    }
+
+    /// Moves looks. The revision stays, because no other node decides by the time of a look.
+    static func move(_ looks: [(look: SessionLook, next: Instant)]) -> Statement {
+        var (old, new) = (ArrayParameter(of: .bigint), ArrayParameter(of: .bigint))
+        for (look, next) in looks {
+            old.append(look.lookAt)
+            new.append(next)
+        }
+        return Statement(
+            """
+            UPDATE sessions s SET look_at = v.new
+            FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS v (id, old, new)
+            WHERE s.id = v.id AND s.look_at = v.old AND s.ended_at IS NULL
+            """, ArrayParameter(looks.map(\.look.session.id)), old, new)
+    }
+
+    /// Moves the looks at the sessions of a user forward to `instant`.
+    static func lookEarlier(at userID: Identifier<User>, by instant: Instant) -> Statement {
+        Statement(
+            """
+            UPDATE sessions s SET look_at = $2::bigint
+            FROM (
+                SELECT id FROM sessions WHERE user_id = $1::uuid AND ended_at IS NULL AND look_at > $2::bigint
+                ORDER BY id FOR NO KEY UPDATE
+            ) v WHERE s.id = v.id
+            """, userID, instant)
+    }
+
+    /// Deletes the sessions that are as they were found.
+    static func forget(_ looks: [SessionLook]) -> Statement {
+        var revisions = ArrayParameter(of: .bigint)
+        for look in looks { revisions.append(look.row) }
+        return Statement(
             """
             WITH forgotten AS (
                 DELETE FROM sessions s USING unnest($1::uuid[], $2::bigint[]) AS v (id, revision)
@@ -174,6 +232,6 @@ enum SessionSQL {
                 DELETE FROM pins p USING forgotten f WHERE p.session_id = f.id
             )
             SELECT id FROM forgotten
-            """, ids, revisions)
+            """, ArrayParameter(looks.map(\.session.id)), revisions)
     }
 }

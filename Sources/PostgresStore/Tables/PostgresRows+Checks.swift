@@ -45,6 +45,10 @@ extension PostgresRows {
         all(ForeignTokenSQL.selectPage(after: digest, limit: limit), ForeignTokenSQL.read)
     }
 
+    func foreignTokens(endedBy end: Instant, startedBy start: Instant, limit: Int) -> Answer<[ForeignToken]> {
+        all(ForeignTokenSQL.selectOld(endedBy: end, startedBy: start, limit: limit), ForeignTokenSQL.read)
+    }
+
     func insert(_ token: ForeignToken, replacing: Bool) -> Answer<Bool> {
         changes(ForeignTokenSQL.insert(token, replacing: replacing))
     }

@@ -22,8 +22,8 @@ extension PostgresRows {
         all(PageLoginSQL.selectInOrder(after: id, limit: limit), PageLoginSQL.read)
     }
 
-    func idTokenLogins(after id: Identifier<Session>?, limit: Int) -> Answer<[LoginReference]> {
-        all(PageLoginSQL.selectWithIDToken(after: id, limit: limit)) { (row) throws(CorruptRow) in
+    func idTokenLogins(of sessions: [Identifier<Session>]) -> Answer<[LoginReference]> {
+        all(PageLoginSQL.selectWithIDToken(of: sessions)) { (row) throws(CorruptRow) in
             LoginReference(id: try row.identifier(), sessionID: try row.identifier(), clientID: row.text())
         }
     }
@@ -40,7 +40,15 @@ extension PostgresRows {
         if ending.deviceID == nil { perform(PageLoginSQL.cancelCodes(of: userID, client: ending.clientID)) }
     }
 
-    func deletePageLogins(before instant: Instant, limit: Int) -> Answer<Int> {
-        count(PageLoginSQL.deleteOld(before: instant, limit: limit))
+    func sweepPageLogins(before instant: Instant, limit: Int) -> Answer<RowSweep> {
+        sweep(PageLoginSQL.sweep(before: instant, limit: limit))
+    }
+
+    /// The result of a statement that looks at logins and deletes some of them.
+    func sweep(_ statement: Statement) -> Answer<RowSweep> {
+        ask([statement]) { (rows) throws(DatabaseError) in
+            try rows[0].map { row in RowSweep(looks: Int(row.integer()), deleted: Int(row.integer())) }.first
+                ?? RowSweep(looks: 0, deleted: 0)
+        }
     }
 }

@@ -70,7 +70,7 @@ extension PostgresRows {
 
     func update(_ login: PhoneLogin) { perform(PhoneLoginSQL.update(login)) }
 
-    func deletePhoneLogins(before instant: Instant, limit: Int) -> Answer<Int> {
-        count(PhoneLoginSQL.deleteOld(before: instant, limit: limit))
+    func sweepPhoneLogins(before instant: Instant, limit: Int) -> Answer<RowSweep> {
+        sweep(PhoneLoginSQL.sweep(before: instant, limit: limit))
     }
 }

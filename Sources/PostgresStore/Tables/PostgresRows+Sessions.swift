@@ -49,9 +49,25 @@ extension PostgresRows {
         all(SessionSQL.selectInOrder(after: id, limit: limit), SessionSQL.read)
     }
 
-    func insert(_ session: Session) { perform(SessionSQL.insert(session)) }
+    func looks(_ selection: SessionSelection, limit: Int) -> Answer<[SessionLook]> {
+        all(SessionSQL.selectLooks(selection, limit: limit), SessionSQL.readLook)
+    }
 
-    func replace(_ session: Session) { perform(SessionSQL.replace(session)) }
+    func move(_ looks: [(look: SessionLook, next: Instant)], forgetting forgotten: [SessionLook]) -> Answer<Int> {
+        perform(SessionSQL.lock(looks.map(\.look) + forgotten))
+        if !looks.isEmpty { perform(SessionSQL.move(looks)) }
+        return count(SessionSQL.forget(forgotten))
+    }
+
+    func lookAtSessions(of userID: Identifier<User>, by instant: Instant) {
+        perform(SessionSQL.lookEarlier(at: userID, by: instant))
+    }
+
+    func insert(_ session: Session, lookAt: Instant) { perform(SessionSQL.insert(session, lookAt: lookAt)) }
+
+    func replace(_ session: Session, lookAt: Instant?) {
+        perform(SessionSQL.replace(session, lookAt: lookAt ?? SessionColumns.noLook))
+    }
 
     func end(_ id: Identifier<Session>, _ ending: Session.Ending) { perform(SessionSQL.end(id, ending)) }
 

@@ -147,6 +147,14 @@ extension PostgresRows: StoreTransaction {
     func write(_ progress: DeliveryProgress?, ofDelivery name: String) {
         perform(progress.map { DeliverySQL.replace(name, $0) } ?? DeliverySQL.delete(name))
     }
+
+    func cleanUp() -> Answer<CleanUp?> { first(CleanUpSQL.select, CleanUpSQL.read) }
+
+    func cleanUpForUpdate() -> Answer<CleanUp?> { first(CleanUpSQL.selectForUpdate, CleanUpSQL.read) }
+
+    func write(_ cleanUp: CleanUp) { perform(CleanUpSQL.update(cleanUp)) }
+
+    func walkAlongSessions() { perform(CleanUpSQL.walk) }
 }
 
 extension DatabaseError {

@@ -35,23 +35,4 @@ extension PostgresStore {
         }
         return try result.get()
     }
-
-    /// See `Store`. A session that changes during the step is kept.
-    public func sweepSessions(
-        after cursor: Identifier<Session>?, limit: Int,
-        _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool
-    ) async throws(StoreError) -> SweepStep {
-        let catalogue = try await catalogue()
-        return try await change(nil) { (transaction) throws(DatabaseError) in
-            let step = try transaction.run(SessionSQL.selectStep(after: cursor, limit: limit))
-                .map { (row) throws(CorruptRow) in try SessionSQL.readStored(&row) }
-            var (ids, revisions) = (ArrayParameter(of: .uuid), ArrayParameter(of: .bigint))
-            for stored in step where isForgotten(catalogue.record(of: stored.session, stored.user)) {
-                ids.append(stored.session.id)
-                revisions.append(stored.revision)
-            }
-            let deleted = try transaction.run(SessionSQL.delete(ids, revisions)).changedCount
-            return SweepStep(cursor: step.count < limit ? nil : step.last?.session.id, deleted: deleted)
-        }
-    }
 }

@@ -3,9 +3,7 @@ internal import StoreFoundation
 
 extension SQLiteRows {
     func providerCheck(of id: Identifier<Session>) -> Answer<ProviderCheck?> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.first(ProviderCheckRow.select, id, read: ProviderCheckRow.read)
-        }
+        first(ProviderCheckRow.select, id, read: ProviderCheckRow.read)
     }
 
     func providerCheckForUpdate(of id: Identifier<Session>) -> Answer<ProviderCheck?> { providerCheck(of: id) }
@@ -17,9 +15,7 @@ extension SQLiteRows {
     }
 
     func dueProviderChecksForUpdate(of provider: String, by now: Instant, limit: Int) -> Answer<[ProviderCheck]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(ProviderCheckRow.selectDue, provider, now, limit, read: ProviderCheckRow.read)
-        }
+        all(ProviderCheckRow.selectDue, provider, now, limit, read: ProviderCheckRow.read)
     }
 
     func claimProviderChecks(of sessions: [Identifier<Session>], until end: Instant) {
@@ -39,17 +35,17 @@ extension SQLiteRows {
     }
 
     func foreignToken(_ digest: [UInt8]) -> Answer<ForeignToken?> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.first(ForeignTokenRow.select, digest, read: ForeignTokenRow.read)
-        }
+        first(ForeignTokenRow.select, digest, read: ForeignTokenRow.read)
     }
 
     func foreignTokenForUpdate(_ digest: [UInt8]) -> Answer<ForeignToken?> { foreignToken(digest) }
 
     func foreignTokens(after digest: [UInt8]?, limit: Int) -> Answer<[ForeignToken]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(ForeignTokenRow.selectPage, digest ?? [], limit, read: ForeignTokenRow.read)
-        }
+        all(ForeignTokenRow.selectPage, digest ?? [], limit, read: ForeignTokenRow.read)
+    }
+
+    func foreignTokens(endedBy end: Instant, startedBy start: Instant, limit: Int) -> Answer<[ForeignToken]> {
+        all(ForeignTokenRow.selectOld, end, start, limit, read: ForeignTokenRow.read)
     }
 
     func hasWaitingForeignToken(of userID: Identifier<User>) -> Answer<Bool> {

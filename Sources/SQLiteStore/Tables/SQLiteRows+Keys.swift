@@ -3,9 +3,7 @@ internal import StoreFoundation
 
 extension SQLiteRows {
     func signingKeys() -> Answer<[StoredSigningKey]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(KeyRow.selectSigningKeys) { row in SigningKeyColumns.read(&row) }
-        }
+        all(KeyRow.selectSigningKeys) { row in SigningKeyColumns.read(&row) }
     }
 
     func adminKeys() -> Answer<[AdminKey]> {
@@ -33,9 +31,7 @@ extension SQLiteRows {
     }
 
     func delivery(_ name: String) -> Answer<DeliveryProgress?> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.first(DeliveryRow.select, name) { row in DeliveryColumns.read(&row) }
-        }
+        first(DeliveryRow.select, name) { row in DeliveryColumns.read(&row) }
     }
 
     func deliveries() -> Answer<[String: DeliveryProgress]> {
@@ -55,6 +51,20 @@ extension SQLiteRows {
                 DeliveryColumns.write(progress, to: &row)
             }
         }
+    }
+
+    func cleanUp() -> Answer<CleanUp?> { first(CleanUpRow.select, read: CleanUpRow.read) }
+
+    func cleanUpForUpdate() -> Answer<CleanUp?> { cleanUp() }
+
+    func write(_ cleanUp: CleanUp) {
+        perform { (connection) throws(DatabaseError) in
+            try connection.execute(CleanUpRow.update) { row in CleanUpColumns.write(cleanUp, to: &row) }
+        }
+    }
+
+    func walkAlongSessions() {
+        perform { (connection) throws(DatabaseError) in try connection.execute(CleanUpRow.walk) }
     }
 }
 
@@ -85,4 +95,14 @@ enum DeliveryRow {
         let rows = try connection.all(selectAll) { row in (row.text(), DeliveryColumns.read(&row)) }
         return Dictionary(uniqueKeysWithValues: rows)
     }
+}
+
+/// Every statement about the state of the clean-up, which is one row.
+enum CleanUpRow {
+    static let select = Query("SELECT \(CleanUpColumns.all.list) FROM clean_up WHERE id = 1")
+    static let update = Query(updating: CleanUpColumns.all, of: "clean_up", "id = 1")
+    /// Begins the walk along all sessions.
+    static let walk = Query("UPDATE clean_up SET walked_to = zeroblob(16) WHERE id = 1")
+
+    static func read(_ row: inout Row) throws(CorruptRow) -> CleanUp { try CleanUpColumns.read(&row) }
 }

@@ -46,21 +46,22 @@ enum PhoneLoginRow {
         WHERE id = ?
         """)
 
-    static let deleteOld = Query(
+    /// As `PageLoginRow.selectOld`. A login by which others on the page were answered is looked at again a day later.
+    static let selectOld = Query(
         """
-        DELETE FROM phone_logins WHERE number IN (
-            SELECT number FROM phone_logins l
-            WHERE l.started_at < ? AND NOT EXISTS (SELECT 1 FROM page_logins p WHERE p.phone_login_id = l.id)
-            AND NOT EXISTS (
-                SELECT 1 FROM sessions s WHERE s.id = l.id AND (
-                    s.ended_at IS NULL AND (l.browser_session_id IS NOT NULL OR l.state = 'signed_in')
-                    OR EXISTS (
-                        SELECT 1 FROM clients c WHERE c.id = l.client_id AND c.backchannel_logout_uri IS NOT NULL
-                    )
-                )
-            ) LIMIT ?
-        )
+        SELECT l.number, coalesce((
+            SELECT CASE WHEN s.ended_at IS NULL THEN s.look_at - ?3 ELSE s.ended_at END FROM sessions s
+            WHERE s.id = l.id AND (
+                s.ended_at IS NULL AND (l.browser_session_id IS NOT NULL OR l.state = 'signed_in')
+                OR EXISTS (SELECT 1 FROM clients c WHERE c.id = l.client_id AND c.backchannel_logout_uri IS NOT NULL)
+            )
+        ), (
+            SELECT ?1 + 86400 FROM page_logins p WHERE p.phone_login_id = l.id LIMIT 1
+        )) FROM phone_logins l WHERE coalesce(l.kept_at, l.started_at) < ?1
+        ORDER BY coalesce(l.kept_at, l.started_at) LIMIT ?2
         """)
+    static let keep = Query("UPDATE phone_logins SET kept_at = max(?1, ?2) WHERE number = ?3")
+    static let delete = Query("DELETE FROM phone_logins WHERE number = ?")
 
     static func read(_ row: inout Row) throws(CorruptRow) -> PhoneLogin { try PhoneLoginColumns.read(&row) }
 }
@@ -176,7 +177,7 @@ extension SQLiteRows {
         }
     }
 
-    func deletePhoneLogins(before instant: Instant, limit: Int) -> Answer<Int> {
-        answer { (connection) throws(DatabaseError) in try connection.execute(PhoneLoginRow.deleteOld, instant, limit) }
+    func sweepPhoneLogins(before instant: Instant, limit: Int) -> Answer<RowSweep> {
+        sweep(PhoneLoginRow.selectOld, PhoneLoginRow.keep, PhoneLoginRow.delete, before: instant, limit: limit)
     }
 }

@@ -21,9 +21,7 @@ extension SQLiteRows {
     }
 
     func sessions(letInWithKey thumbprint: String, limit: Int) -> Answer<[Session]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(SessionRow.selectLetIn, thumbprint, limit, read: SessionRow.readSession)
-        }
+        all(SessionRow.selectLetIn, thumbprint, limit, read: SessionRow.readSession)
     }
 
     func livingSessions(at places: [Installation]) -> Answer<[Session]> {
@@ -78,25 +76,50 @@ extension SQLiteRows {
     }
 
     func sessions(after id: Identifier<Session>?, limit: Int) -> Answer<[Session]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(
-                SessionRow.selectInOrder, id?.bytes ?? [], limit, read: SessionRow.readSession)
+        all(SessionRow.selectInOrder, id?.bytes ?? [], limit, read: SessionRow.readSession)
+    }
+
+    func looks(_ selection: SessionSelection, limit: Int) -> Answer<[SessionLook]> {
+        switch selection {
+        case .ended(let instant): all(SessionRow.selectTombstones, instant, limit, read: SessionRow.readLook)
+        case .due(let instant): all(SessionRow.selectDue, instant, limit, read: SessionRow.readLook)
+        case .after(let id): all(SessionRow.selectAfter, id, limit, read: SessionRow.readLook)
         }
     }
 
-    func insert(_ session: Session) {
+    func move(_ looks: [(look: SessionLook, next: Instant)], forgetting forgotten: [SessionLook]) -> Answer<Int> {
+        answer { (connection) throws(DatabaseError) in
+            for (look, next) in looks { try connection.execute(SessionRow.move, next, look.row) }
+            var count = 0
+            for look in forgotten {
+                count += try connection.execute(SessionRow.delete, look.row)
+                try connection.execute(ProviderCheckRow.delete, look.session.id)
+                try connection.execute(PINRow.delete, look.session.id)
+            }
+            return count
+        }
+    }
+
+    func lookAtSessions(of userID: Identifier<User>, by instant: Instant) {
+        perform { (connection) throws(DatabaseError) in
+            try connection.execute(SessionRow.lookEarlier, instant, UserRow.number(of: userID, connection))
+        }
+    }
+
+    func insert(_ session: Session, lookAt: Instant) {
         perform { (connection) throws(DatabaseError) in
             guard let number = try UserRow.number(of: session.userID, connection) else {
                 throw .contradiction("a session is started for a user that is not there")
             }
-            try SessionRow.insert(session, userNumber: number, connection)
+            try SessionRow.insert(session, lookAt: lookAt, userNumber: number, connection)
         }
     }
 
-    func replace(_ session: Session) {
+    func replace(_ session: Session, lookAt: Instant?) {
         perform { (connection) throws(DatabaseError) in
             let number = try UserRow.number(of: session.userID, connection) ?? UserRow.nobody
-            try SessionRow.replace(session, userNumber: number, connection)
+            try SessionRow.replace(
+                session, lookAt: lookAt ?? SessionColumns.noLook, userNumber: number, connection)
         }
     }
 

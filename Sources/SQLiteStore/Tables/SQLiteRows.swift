@@ -1,4 +1,5 @@
 internal import Sessions
+internal import StoreFoundation
 
 /// The rows of the database for a read or a transaction of the domain. Every request is answered at once.
 ///
@@ -34,16 +35,39 @@ final class SQLiteRows {
 
     /// The answer that `read` reads at once.
     func answer<Value>(_ read: (Connection) throws(DatabaseError) -> Value) -> Answer<Value> {
-        var result: Result<Value, DatabaseError>
-        if let failure {
-            result = .failure(failure)
-        } else {
-            do throws(DatabaseError) { result = .success(try read(connection)) } catch {
-                failure = error
-                result = .failure(error)
-            }
+        if let failure { return answer(.failure(failure)) }
+        do throws(DatabaseError) { return answer(.success(try read(connection))) } catch {
+            return answer(failing: error)
         }
-        return Answer { () throws(TransactionError) in
+    }
+
+    /// The rows of a query.
+    func all<Item, each Value: Bindable>(
+        _ query: Query, _ values: repeat each Value, read: (inout Row) throws(CorruptRow) -> Item
+    ) -> Answer<[Item]> {
+        if let failure { return answer(.failure(failure)) }
+        do throws(DatabaseError) {
+            return answer(.success(try connection.all(query, repeat each values, read: read)))
+        } catch { return answer(failing: error) }
+    }
+
+    /// The first row of a query; nil if there is none.
+    func first<Item, each Value: Bindable>(
+        _ query: Query, _ values: repeat each Value, read: (inout Row) throws(CorruptRow) -> Item
+    ) -> Answer<Item?> {
+        if let failure { return answer(.failure(failure)) }
+        do throws(DatabaseError) {
+            return answer(.success(try connection.first(query, repeat each values, read: read)))
+        } catch { return answer(failing: error) }
+    }
+
+    private func answer<Value>(failing error: DatabaseError) -> Answer<Value> {
+        failure = error
+        return answer(.failure(error))
+    }
+
+    private func answer<Value>(_ result: Result<Value, DatabaseError>) -> Answer<Value> {
+        Answer { () throws(TransactionError) in
             switch result {
             case .success(let value): return value
             case .failure(let error): throw TransactionError(.backend(error))

@@ -33,25 +33,4 @@ extension SQLiteStore {
             try SessionRow.find(id, snapshot.connection).map { snapshot.catalogue.record(of: $0.session, $0.user) }
         }
     }
-
-    /// See `Store`.
-    public func sweepSessions(
-        after cursor: Identifier<Session>?, limit: Int,
-        _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool
-    ) async throws(StoreError) -> SweepStep {
-        try await write { (transaction) throws(DatabaseError) -> SweepStep in
-            let connection = transaction.connection
-            let catalogue = transaction.catalogue
-            let step = try connection.all(
-                SessionRow.selectStep, cursor?.bytes ?? [], limit
-            ) { (row) throws(CorruptRow) in try SessionRow.readWithUser(&row) }
-            var deleted = 0
-            for found in step where isForgotten(catalogue.record(of: found.session, found.user)) {
-                deleted += try connection.execute(SessionRow.delete, found.number)
-                try connection.execute(ProviderCheckRow.delete, found.session.id)
-                try connection.execute(PINRow.delete, found.session.id)
-            }
-            return SweepStep(cursor: step.count < limit ? nil : step.last?.session.id, deleted: deleted)
-        }
-    }
 }

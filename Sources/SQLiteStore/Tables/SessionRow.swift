@@ -25,11 +25,14 @@ enum SessionRow {
     static let updateConfirmation = Query(
         "UPDATE sessions SET confirmed_by = ?, confirmed_at = ?, ended_at = ?, ended_reason = ? WHERE id = ?")
 
-    private static let insert = Query(inserting: "user_number", SessionColumns.all, into: "sessions")
+    private static let insert = Query(inserting: "user_number", SessionColumns.inserted, into: "sessions")
 
     private static let replace = Query(
-        inserting: "user_number", SessionColumns.all, into: "sessions",
-        onConflict: "ON CONFLICT (id) DO UPDATE SET \(SessionColumns.imported.replacements)")
+        inserting: "user_number", SessionColumns.inserted, into: "sessions",
+        onConflict: """
+            ON CONFLICT (id) DO UPDATE SET \(SessionColumns.imported.replacements),
+                look_at = min(look_at, excluded.look_at)
+            """)
 
     /// Ends one session, as a theft does. The caller has found that it has no end.
     static let end = Query("UPDATE sessions SET ended_at = ?, ended_reason = ? WHERE id = ?")
@@ -101,8 +104,20 @@ enum SessionRow {
         ) WHERE device_id = ?3 AND started_at < ?4 LIMIT 1
         """)
 
-    /// The read of one step of clean-up.
-    static let selectStep = Query("\(withUser) WHERE s.id > ? ORDER BY s.id LIMIT ?")
+    private static let looking = "SELECT \(columns), s.look_at FROM sessions s"
+
+    /// The reads of one step of clean-up.
+    static let selectTombstones = Query(
+        "\(looking) WHERE s.ended_at IS NOT NULL AND s.ended_at <= ? ORDER BY s.ended_at LIMIT ?")
+    static let selectDue = Query("\(looking) WHERE s.ended_at IS NULL AND s.look_at <= ? ORDER BY s.look_at LIMIT ?")
+    static let selectAfter = Query("\(looking) WHERE s.id > ? ORDER BY s.id LIMIT ?")
+
+    /// Moves the look at a session.
+    static let move = Query("UPDATE sessions SET look_at = ? WHERE number = ?")
+
+    /// Moves the looks at the sessions of a user forward.
+    static let lookEarlier = Query(
+        "UPDATE sessions SET look_at = ?1 WHERE user_number = ?2 AND ended_at IS NULL AND look_at > ?1")
 
     /// The read of one part of an export.
     static let selectInOrder = Query("SELECT \(columns) FROM sessions s WHERE s.id > ? ORDER BY s.id LIMIT ?")
@@ -121,6 +136,12 @@ enum SessionRow {
     static func readSession(_ row: inout Row) throws(CorruptRow) -> Session {
         row.skip(1)
         return try SessionColumns.read(&row)
+    }
+
+    static func readLook(_ row: inout Row) throws(CorruptRow) -> SessionLook {
+        let number = row.integer()
+        let session = try SessionColumns.read(&row)
+        return SessionLook(session: session, lookAt: row.instant(), row: number)
     }
 
     /// The session without a recorded end on an installation.
@@ -176,20 +197,21 @@ enum SessionRow {
 
     /// Adds a session.
     static func insert(
-        _ session: Session, userNumber: Int64, _ connection: Connection
+        _ session: Session, lookAt: Instant, userNumber: Int64, _ connection: Connection
     ) throws(DatabaseError) {
-        try connection.execute(insert) { row in write(session, userNumber, to: &row) }
+        try connection.execute(insert) { row in write(session, lookAt, userNumber, to: &row) }
     }
 
     /// Adds a session, or writes the columns of the session with that id that can change, but a provider's confirmation.
     static func replace(
-        _ session: Session, userNumber: Int64, _ connection: Connection
+        _ session: Session, lookAt: Instant, userNumber: Int64, _ connection: Connection
     ) throws(DatabaseError) {
-        try connection.execute(replace) { row in write(session, userNumber, to: &row) }
+        try connection.execute(replace) { row in write(session, lookAt, userNumber, to: &row) }
     }
 
-    private static func write(_ session: Session, _ userNumber: Int64, to row: inout Parameters) {
+    private static func write(_ session: Session, _ lookAt: Instant, _ userNumber: Int64, to row: inout Parameters) {
         row.add(userNumber)
         SessionColumns.write(session, to: &row)
+        row.add(lookAt)
     }
 }

@@ -64,6 +64,18 @@ enum ForeignTokenRow {
     static let selectWaiting = Query("SELECT 1 FROM foreign_tokens WHERE user_id = ? AND session_id IS NULL LIMIT 1")
     static let selectPage = Query("SELECT \(columns) FROM foreign_tokens WHERE digest > ? ORDER BY digest LIMIT ?")
 
+    /// Each arm reads by an index of its own.
+    static let selectOld = Query(
+        """
+        SELECT \(columns) FROM foreign_tokens WHERE digest IN (
+            SELECT digest FROM foreign_tokens WHERE exchanged_at IS NOT NULL AND exchanged_at <= ?1
+            UNION ALL SELECT digest FROM foreign_tokens
+            WHERE exchanged_at IS NULL AND expires_at IS NOT NULL AND expires_at <= ?1
+            UNION ALL SELECT digest FROM foreign_tokens WHERE exchanged_at IS NULL AND started_at <= ?2
+            LIMIT ?3
+        )
+        """)
+
     private static let replacement = """
         ON CONFLICT (digest) DO UPDATE SET \(ForeignTokenColumns.all.replacements)
         WHERE foreign_tokens.session_id IS NULL

@@ -68,7 +68,8 @@ extension Maintenance {
     /// Deletes the old logins on the server's page and with a phone. Returns their number.
     @discardableResult
     func sweepLogins(pause: Duration) async -> Int {
-        await sweep("logins", pause) { () async throws(StoreError) in
+        await sweep("logins", pause, until: { $0.looks < cleanUp.stepSize }, counting: \.deleted) {
+            () async throws(StoreError) in
             try await context.store.sweepLogins(
                 before: settled + (.zero - PageLogin.retention), limit: cleanUp.stepSize)
         }
@@ -84,15 +85,22 @@ extension Maintenance {
     }
 
     /// Repeats `step` until it deletes nothing. Returns the number of deleted rows.
-    private func sweep(
-        _ what: String, _ pause: Duration, _ step: () async throws(StoreError) -> Int
+    func sweep(_ what: String, _ pause: Duration, _ step: () async throws(StoreError) -> Int) async -> Int {
+        await sweep(what, pause, until: { $0 == 0 }, counting: { $0 }, step)
+    }
+
+    /// Repeats `step` until its result is the last one, or another node cleans up. Returns the number of deleted rows.
+    @discardableResult
+    func sweep<Result>(
+        _ what: String, _ pause: Duration, until isLast: (Result) -> Bool, counting: (Result) -> Int,
+        _ step: () async throws(StoreError) -> Result
     ) async -> Int {
         var deleted = 0
-        while !Task.isCancelled {
+        while await mayCleanUp() {
             do throws(StoreError) {
-                let count = try await step()
-                if count == 0 { break }
-                deleted += count
+                let result = try await step()
+                deleted += counting(result)
+                if isLast(result) { break }
             } catch {
                 logger.warning("clean-up of old \(what) stopped early", ["cause": .string("\(error)")])
                 return deleted

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Deliveries
+internal import Locks
 internal import Sessions
 internal import Telemetry
 
@@ -17,8 +18,16 @@ struct Maintenance: Sendable {
     /// The deliveries to the receivers of clients, which report likewise.
     var clientDeliveries: [ClientDeliveries] = []
 
+    /// The right of this node to clean up; nil: no other node shares the database.
+    var lease: CleanUpLease?
+    /// The place in the round along the anonymous users.
+    let anonymousUsers = Locked<Identifier<User>?>(nil)
+
     /// The time between two rounds. It is short enough for signing keys, which are published a day before their first use.
     static let period = Duration.seconds(300)
+
+    /// The time between two looks for sessions that may be over. A client with a receiver hears of such an end within that time.
+    static let lookPeriod = Duration.seconds(30)
 
     /// The time between two looks for logins with a phone that time has changed. The other device hears of it within that time.
     static let loginPeriod = Duration.seconds(5)
@@ -33,23 +42,61 @@ struct Maintenance: Sendable {
         }
     }
 
-    /// Repeats all work until the task is cancelled.
+    /// Cleans up as long as this node has the right, and looks for the right otherwise, until the task is cancelled.
     @concurrent func run() async {
+        let pause = cleanUp.pause
+        _ = await mayCleanUp()
+        await withDiscardingTaskGroup { group in
+            // An end that a client is told of does not wait for the deletion of many rows.
+            group.addTask { await rounds(every: Self.lookPeriod) { await lookAtSessions(pause: pause) } }
+            group.addTask { await rounds(every: Self.lookPeriod * 2) { await walkAlongSessions(pause: pause) } }
+            group.addTask { await rounds(every: Self.period) { await sweepRows(pause: pause) } }
+        }
+        await lease?.leave()
+    }
+
+    /// Repeats `work` whenever this node may clean up, until the task is cancelled.
+    private func rounds(every period: Duration, _ work: () async -> Void) async {
+        while !Task.isCancelled {
+            if await mayCleanUp() { await work() }
+            try? await Task.sleep(for: period)
+        }
+    }
+
+    /// Whether this node may do the next step of clean-up.
+    func mayCleanUp() async -> Bool {
+        if Task.isCancelled { return false }
+        return await lease?.take() ?? true
+    }
+
+    /// Deletes the rows that nothing needs any more.
+    private func sweepRows(pause: Duration) async {
+        await sweepTombstones(pause: pause)
+        await sweepForeignTokens(pause: pause)
+        await sweepAnonymousUsers(pause: pause)
+        await sweepEvents(pause: pause)
+        await sweepRevocations(pause: pause)
+        await forgetWebhooks()
+        await sweepUsedTokens(pause: pause)
+        await sweepFailedAttempts(pause: pause)
+        await sweepLogins(pause: pause)
+    }
+
+    /// Watches the clock, which no clean-up delays, until the task is cancelled.
+    @concurrent func watchClocks() async {
         while !Task.isCancelled {
             watchClock()
-            await sweep(pause: cleanUp.pause)
-            await sweepForeignTokens(pause: cleanUp.pause)
-            await sweepAnonymousUsers(pause: cleanUp.pause)
-            await sweepEvents(pause: cleanUp.pause)
-            await sweepRevocations(pause: cleanUp.pause)
-            await forgetWebhooks()
-            await sweepUsedTokens(pause: cleanUp.pause)
-            await sweepFailedAttempts(pause: cleanUp.pause)
-            await sweepLogins(pause: cleanUp.pause)
+            try? await Task.sleep(for: Self.period)
+        }
+        watchClock()
+    }
+
+    /// Rotates signing keys, which no clean-up delays, until the task is cancelled.
+    @concurrent func watchKeys() async {
+        while !Task.isCancelled {
             try? await Task.sleep(for: Self.period)
             await maintainKeys()
         }
-        watchClock()
     }
 
     /// Writes the memory of the clock guard to its file, and warns when the time is in doubt.
@@ -76,30 +123,5 @@ struct Maintenance: Sendable {
         do throws(SigningKeys.Problem) {
             try await context.signingKeys.maintain(at: settled)
         } catch { logger.error("signing keys could not be renewed", ["cause": .string("\(error)")]) }
-    }
-
-    /// Reads all sessions once, in steps, and deletes those that ended long enough ago. Returns the number of deleted ones.
-    @discardableResult
-    func sweep(pause: Duration) async -> Int {
-        let policy = context.policy
-        var cursor: Identifier<Session>?
-        var deleted = 0
-        while !Task.isCancelled {
-            do throws(StoreError) {
-                let now = settled
-                let step = try await context.store.sweepSessions(after: cursor, limit: cleanUp.stepSize) { record in
-                    policy.isForgotten(record, at: now)
-                }
-                deleted += step.deleted
-                cursor = step.cursor
-            } catch {
-                logger.warning("clean-up stopped early", ["cause": .string("\(error)")])
-                return deleted
-            }
-            if cursor == nil { break }
-            try? await Task.sleep(for: pause)
-        }
-        if deleted > 0 { logger.info("old sessions deleted", ["count": .int(deleted)]) }
-        return deleted
     }
 }

@@ -43,6 +43,12 @@ extension Application {
         BackchannelNotices(context: context, logger: environment.logger, metrics: NoticeMetrics(in: metrics))
     }
 
+    /// The right of this node to clean up, which the nodes of one database share; nil for a database file.
+    func cleanUpLease(_ environment: Environment) -> CleanUpLease? {
+        guard case .postgres = database else { return nil }
+        return CleanUpLease(context, node: node(environment), logger: environment.logger)
+    }
+
     /// The name of this node among all nodes.
     func node(_ environment: Environment) -> String {
         // Only one process has a database file open, so the next process continues at once, under the same name.

@@ -111,6 +111,7 @@ extension StoreTransaction {
         if let user = effect.written {
             if effect.isRefused(by: try namesake(of: user, before: old)) { return .usernameTaken }
             update(user)
+            lookEarlier(under: user, than: old)
         }
         var ended = 0
         var events = edited.events

@@ -25,6 +25,7 @@ extension Store {
             if new != old {
                 new.settings = old.settings(becoming: new, at: transaction.now)
                 transaction.write(CatalogueDifference(from: old, to: new))
+                transaction.lookEarlier(under: new, than: old)
             }
             // Uses the old catalogue, because it determines the tokens that the events revoke.
             transaction.append(edited.events, old)

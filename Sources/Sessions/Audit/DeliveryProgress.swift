@@ -42,17 +42,15 @@ extension DeliveryProgress {
         name.hasPrefix(streamPrefix) ? String(name.dropFirst(streamPrefix.count)) : nil
     }
 
-    /// The longest lease, even for a receiver that asks for time. A longer one in the store comes from a node with a fast
-    /// clock, which may be gone, and is ignored.
-    private static let longestHold = Duration.seconds(600)
+    /// The right to send, as `holder` and `heldUntil` have it.
+    private var lease: Lease {
+        get { Lease(holder: holder, heldUntil: heldUntil) }
+        set { (holder, heldUntil) = (newValue.holder, newValue.heldUntil) }
+    }
 
     /// Gives `node` a lease from `now` on, unless another node holds one. Returns true if `node` may send.
-    public mutating func take(by node: String, at now: Instant, for lease: Duration) -> Bool {
-        if heldUntil > now + Self.longestHold { heldUntil = now }
-        guard holder == node || now >= heldUntil else { return false }
-        // The lease is renewed only after half of it, because one write for each look would cost too much.
-        if holder != node || heldUntil < now + lease / 2 { (holder, heldUntil) = (node, now + lease) }
-        return true
+    public mutating func take(by node: String, at now: Instant, for duration: Duration) -> Bool {
+        lease.take(by: node, at: now, for: duration)
     }
 
     /// Records that `node` has finished all events up to `cursor`. Returns false if another node has taken over.
@@ -75,6 +73,6 @@ extension DeliveryProgress {
 
     /// Ends the lease of `node`, so that another node need not wait for its end.
     public mutating func leave(_ node: String, at now: Instant) {
-        if holder == node { heldUntil = now }
+        lease.leave(node, at: now)
     }
 }

@@ -56,7 +56,7 @@ extension StoreTransaction {
             try noteAccess(to: opening.user, from: .invitation)
         }
         if let previous { end(previous.id, .init(reason: .replaced, at: session.renewedAt)) }
-        insert(session)
+        insert(session, lookAt: opening.firstLook(at: session))
         if let previous { try moveBonds(from: previous, to: session.id, at: session.renewedAt) }
     }
 }

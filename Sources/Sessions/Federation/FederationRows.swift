@@ -58,6 +58,9 @@ public protocol ForeignTokenReader {
     /// Every foreign token, in the order of their digests.
     func foreignTokens(after digest: [UInt8]?, limit: Int) -> Answer<[ForeignToken]>
 
+    /// Up to `limit` foreign tokens that were exchanged or have expired by `end`, or were not exchanged and started by `start`.
+    func foreignTokens(endedBy end: Instant, startedBy start: Instant, limit: Int) -> Answer<[ForeignToken]>
+
     /// Whether the user has a foreign token that was not exchanged.
     func hasWaitingForeignToken(of userID: Identifier<User>) -> Answer<Bool>
 }

@@ -9,6 +9,25 @@ extension Store {
         }
     }
 
+    /// Deletes up to `limit` foreign tokens that are forgotten, and returns their number.
+    public func sweepForeignTokens(
+        limit: Int, by policy: RefreshPolicy, at now: Instant
+    ) async throws(StoreError) -> Int {
+        guard limit > 0 else { return 0 }
+        let end = now + (.zero - RefreshPolicy.tombstoneLifetime)
+        let found = try await read(.long) { (reader) throws(TransactionError) in
+            try reader.foreignTokens(
+                endedBy: end, startedBy: end + (.zero - policy.absoluteMaximum), limit: limit
+            ).value()
+        }
+        var deleted = 0
+        for token in found where policy.isForgotten(token, at: now) {
+            try await updateForeignToken(token.digest) { $0.token = nil }
+            deleted += 1
+        }
+        return deleted
+    }
+
     /// Lets `change` exchange or delete the foreign token with that digest. Nil if there is no such token; a read finds that
     /// out, so that an unknown token takes no lock.
     ///
@@ -38,7 +57,9 @@ extension Store {
                 guard edited.user != nil, edited.living == nil else {
                     throw .corrupted("a foreign token was exchanged for a session that cannot be")
                 }
-                transaction.insert(session)
+                let record = SessionRecord(
+                    session: session, user: edited.user, client: edited.client, settings: known.settings)
+                transaction.insert(session, lookAt: record.firstLook)
             }
             if let kept = edited.token {
                 if kept.exchange != token.exchange { transaction.updateForeignToken(digest, kept.exchange) }

@@ -197,6 +197,7 @@ extension StoreTransaction {
             case .write(let user, let outcome):
                 if let stored {
                     update(user)
+                    lookEarlier(under: user, than: stored)
                     if mode == .replacing { writeSources(of: user) }
                     changed.append((stored, user))
                 } else {
@@ -229,8 +230,10 @@ extension StoreTransaction {
         let living = livingSessions(at: places)
         let users = users(Array(Set(sessions.map(\.userID))), named: [])
         let (news, catalogue) = (news(for: mode), catalogue())
+        let owners = Dictionary(try users.value().map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let known = try catalogue.value()
         var met = MetSessions(
-            try stored.value() + living.value(), users: Set(try users.value().map(\.id)), try mode.knowing(news),
+            try stored.value() + living.value(), users: Set(owners.keys), try mode.knowing(news),
             count: sessions.count)
         var outcomes: [ImportOutcome] = []
         outcomes.reserveCapacity(sessions.count)
@@ -246,7 +249,7 @@ extension StoreTransaction {
                     end(ended.id, ending)
                     met.note(ended, at: place)
                 }
-                replace(session)
+                replace(session, lookAt: known.record(of: session, owners[session.userID]).firstLook)
                 if session.ending != nil {
                     deleteProviderCheck(of: session.id)
                     deletePIN(of: session.id)
@@ -256,7 +259,7 @@ extension StoreTransaction {
                 outcomes.append(.written)
             }
         }
-        append(events, try catalogue.value())
+        append(events, known)
         return outcomes
     }
 }

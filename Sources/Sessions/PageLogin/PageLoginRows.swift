@@ -20,9 +20,9 @@ public protocol PageLoginReader {
     /// Every login on the page that no phone let in, in the order of their ids.
     func logins(after id: Identifier<Session>?, limit: Int) -> Answer<[PageLogin]>
 
-    /// Every login with which the client may have got an ID token, in the order of their ids: those on the page, and those with a
-    /// phone but enrolments.
-    func idTokenLogins(after id: Identifier<Session>?, limit: Int) -> Answer<[LoginReference]>
+    /// The logins of those sessions with which the client may have got an ID token: those on the page, and those with a phone but
+    /// enrolments.
+    func idTokenLogins(of sessions: [Identifier<Session>]) -> Answer<[LoginReference]>
 }
 
 /// The requests and writes about logins on the page inside a transaction.
@@ -40,7 +40,8 @@ public protocol PageLoginTransaction: PageLoginReader {
     /// device, because a code has none.
     func cancelCodes(of userID: Identifier<User>, _ ending: UserChange.EndingSessions)
 
-    /// Deletes up to `limit` logins that were completed before `instant`, and returns the number of deleted rows. A login stays as
-    /// long as it has a browser session and its own session has no end, or a client with logout tokens can still be told of it.
-    func deletePageLogins(before instant: Instant, limit: Int) -> Answer<Int>
+    /// Looks at up to `limit` logins that were completed before `instant`, the oldest first, and deletes those that nothing needs.
+    /// A login stays as long as it has a browser session and its own session has no end, or a client with logout tokens can still
+    /// be told of it; it is looked at again when its session may be over.
+    func sweepPageLogins(before instant: Instant, limit: Int) -> Answer<RowSweep>
 }

@@ -110,19 +110,20 @@ extension Store {
         }
     }
 
-    /// Deletes up to `limit` logins on the page and up to `limit` logins with a phone that are older than `instant`. A login
-    /// stays as long as it has a browser session and its own session has no end, or its session depends on a phone. The login of a
-    /// client with logout tokens stays as long as the session or its tombstone exists, because it tells of which ended sessions the
-    /// client has an ID token. Returns the number of deleted rows.
-    public func sweepLogins(before instant: Instant, limit: Int) async throws(StoreError) -> Int {
+    /// Looks at up to `limit` logins on the page and up to `limit` logins with a phone that are older than `instant`, and deletes
+    /// those that nothing needs. A login stays as long as it has a browser session and its own session has no end, or its session
+    /// depends on a phone. The login of a client with logout tokens stays as long as the session or its tombstone exists, because
+    /// it tells of which ended sessions the client has an ID token.
+    public func sweepLogins(before instant: Instant, limit: Int) async throws(StoreError) -> RowSweep {
         // Two transactions, because acts lock the row of the phone before that of the page. The login with a phone by which a login
         // on the page was answered goes after that.
-        let deleted = try await write(.nothing) { (transaction) throws(TransactionError) in
-            try transaction.deletePageLogins(before: instant, limit: limit).value()
+        let onPage = try await write(.nothing) { (transaction) throws(TransactionError) in
+            try transaction.sweepPageLogins(before: instant, limit: limit).value()
         }
-        return try await write(.nothing) { (transaction) throws(TransactionError) in
-            try transaction.deletePhoneLogins(before: instant, limit: limit).value()
-        } + deleted
+        let byPhone = try await write(.nothing) { (transaction) throws(TransactionError) in
+            try transaction.sweepPhoneLogins(before: instant, limit: limit).value()
+        }
+        return RowSweep(looks: max(onPage.looks, byPhone.looks), deleted: onPage.deleted + byPhone.deleted)
     }
 }
 
@@ -152,7 +153,11 @@ extension StoreTransaction {
             end(browser.id, ending)
             try noteEnd(of: browser, ending.reason, at: ending.at)
         }
-        if let session = approval.started { insert(session) }
+        if let session = approval.started {
+            let record = SessionRecord(
+                session: session, user: approval.user, client: approval.browserClient, settings: approval.settings)
+            insert(session, lookAt: record.firstLook)
+        }
         if let session = approval.kept { replace(session) }
     }
 
@@ -164,7 +169,7 @@ extension StoreTransaction {
             if let previous = exchange.opening.previous {
                 end(previous.id, .init(reason: .replaced, at: session.renewedAt))
             }
-            insert(session)
+            insert(session, lookAt: exchange.opening.firstLook(at: session))
             if let previous = exchange.opening.previous {
                 try moveBonds(from: previous, to: session.id, at: session.renewedAt)
             }

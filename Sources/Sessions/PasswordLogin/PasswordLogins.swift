@@ -115,7 +115,7 @@ extension StoreTransaction {
         if let session = opening.session {
             if let previous = login.previous { end(previous.id, .init(reason: .replaced, at: session.startedAt)) }
             try writeProof(of: login, passkey: opening.passkey)
-            insert(session)
+            insert(session, lookAt: opening.firstLook(at: session))
             if let previous = login.previous {
                 try moveBonds(from: previous, to: session.id, at: session.startedAt)
             }

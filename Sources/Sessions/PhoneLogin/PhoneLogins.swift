@@ -54,10 +54,10 @@ public protocol PhoneLoginTransaction: PhoneLoginReader {
     /// Writes the variable fields of a login with a phone.
     func update(_ login: PhoneLogin)
 
-    /// Deletes up to `limit` logins that were requested before `instant`, and returns the number of deleted rows. A login stays as
-    /// long as a session of a browser answers by it, its session depends on the phone, or a client with logout tokens can still
-    /// be told of it.
-    func deletePhoneLogins(before instant: Instant, limit: Int) -> Answer<Int>
+    /// Looks at up to `limit` logins that were requested before `instant`, the oldest first, and deletes those that nothing needs.
+    /// A login stays as long as a session of a browser answers by it, its session depends on the phone, or a client with logout
+    /// tokens can still be told of it; it is looked at again when its session may be over.
+    func sweepPhoneLogins(before instant: Instant, limit: Int) -> Answer<RowSweep>
 }
 
 /// An act on a login with a phone, inside a transaction. The closure edits `login`, usually by `act`.
@@ -279,9 +279,9 @@ extension Store {
                     SessionOpening(user: $0, client: change.client, settings: change.settings, previous: previous)
                 })
             let outcome = decide(&collection)
-            if let session = collection.opening?.session {
+            if let opening = collection.opening, let session = opening.session {
                 if let previous { transaction.end(previous.id, .init(reason: .replaced, at: session.renewedAt)) }
-                transaction.insert(session)
+                transaction.insert(session, lookAt: opening.firstLook(at: session))
                 if let previous {
                     try transaction.moveBonds(from: previous, to: session.id, at: session.renewedAt)
                 }

@@ -12,7 +12,7 @@ extension RefreshPolicy {
 
     /// The time at which the session ended: as recorded, otherwise by the earlier of a revocation and the clock. A session of a
     /// deleted user or client without a recorded end ends by the clock.
-    private func endingInstant(of record: SessionRecord, at now: Instant) -> Instant? {
+    func endingInstant(of record: SessionRecord, at now: Instant) -> Instant? {
         if let ending = record.session.ending { return ending.at }
         var ends: [Instant] = []
         if let cut = record.settings.revokedBefore, record.session.epoch < cut.epoch { ends.append(cut.at) }

@@ -29,6 +29,9 @@ public protocol SessionReader {
 
     /// Every session, tombstones included, in the order of their ids.
     func sessions(after id: Identifier<Session>?, limit: Int) -> Answer<[Session]>
+
+    /// Up to `limit` sessions at which clean-up looks.
+    func looks(_ selection: SessionSelection, limit: Int) -> Answer<[SessionLook]>
 }
 
 /// The requests and writes about sessions inside a transaction.
@@ -38,12 +41,17 @@ public protocol SessionTransaction: SessionReader {
     /// The session without a recorded end on an installation, for update.
     func livingSessionForUpdate(at place: Installation) -> Answer<Session?>
 
-    /// Adds a session of an existing user.
-    func insert(_ session: Session)
+    /// Adds a session of an existing user, at which clean-up looks first at `lookAt`.
+    func insert(_ session: Session, lookAt: Instant)
 
-    /// Adds a session, or writes the session with that id: all that can change, but the confirmation of a provider.
-    /// The user may be deleted.
-    func replace(_ session: Session)
+    /// Adds a session, or writes the session with that id: all that can change, but the confirmation of a provider. Clean-up
+    /// looks at it at `lookAt` at the latest; nil: the session exists, and clean-up looks at it as before. The user may be
+    /// deleted.
+    func replace(_ session: Session, lookAt: Instant?)
+
+    /// Moves the next looks at those sessions, unless another transaction has moved them meanwhile, and deletes those of
+    /// `forgotten` that are as they were found, with their provider checks and PINs. Returns the number of deleted ones.
+    func move(_ looks: [(look: SessionLook, next: Instant)], forgetting forgotten: [SessionLook]) -> Answer<Int>
 
     /// Ends a session that has no end, and deletes its provider check and its PIN.
     func end(_ id: Identifier<Session>, _ ending: Session.Ending)
@@ -53,4 +61,9 @@ public protocol SessionTransaction: SessionReader {
 
     /// Writes the ending and the confirmation of a session, and no other field.
     func updateConfirmation(of session: Session)
+}
+
+extension SessionTransaction {
+    /// Writes a session that exists: all that can change, but the confirmation of a provider.
+    func replace(_ session: Session) { replace(session, lookAt: nil) }
 }

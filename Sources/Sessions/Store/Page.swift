@@ -1,15 +1,12 @@
 /// The result of one step of clean-up.
-public struct SweepStep: Hashable, Sendable {
-    /// The key after which the next step begins; nil at the end of the table.
-    public var cursor: Identifier<Session>?
-    /// The number of deleted rows.
-    public var deleted: Int
+public struct RowSweep: Hashable, Sendable {
+    /// How many rows it looked at.
+    public let looks: Int
+    /// How many of them it deleted.
+    public let deleted: Int
 
-    /// A step.
-    public init(cursor: Identifier<Session>?, deleted: Int) {
-        self.cursor = cursor
-        self.deleted = deleted
-    }
+    /// A result.
+    public init(looks: Int, deleted: Int) { (self.looks, self.deleted) = (looks, deleted) }
 }
 
 /// A part of a list.

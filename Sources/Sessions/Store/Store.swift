@@ -63,13 +63,6 @@ public protocol Store: RevocationSource {
     /// The current session, which includes every acknowledged change.
     func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord?
 
-    /// One step of clean-up: reads up to `limit` sessions after `cursor` in the order of their ids, and deletes those for which
-    /// `isForgotten` returns true. The result holds the cursor of the next step; nil at the end of the table.
-    func sweepSessions(
-        after cursor: Identifier<Session>?, limit: Int,
-        _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool
-    ) async throws(StoreError) -> SweepStep
-
     /// The current settings and clients. Every backend keeps them in memory.
     func catalogue() async throws(StoreError) -> Catalogue
 

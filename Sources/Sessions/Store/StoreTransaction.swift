@@ -10,7 +10,7 @@ public protocol StoreTransaction:
     StoreReader, UserTransaction, IdentityTransaction, ProviderCheckTransaction, ForeignTokenTransaction,
     PasskeyTransaction, SessionTransaction, PageLoginTransaction, PhoneLoginTransaction, UsedTokenTransaction,
     KeyTransaction, FailedAttemptsTransaction, AuditTransaction, RevocationTransaction, DeliveryTransaction,
-    PINTransaction
+    PINTransaction, CleanUpTransaction
 {
     /// The wall clock.
     var now: Instant { get }

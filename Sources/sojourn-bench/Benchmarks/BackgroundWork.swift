@@ -6,15 +6,13 @@ import Sessions
 final class BackgroundWork: Sendable {
     private let store: SQLiteStore
     private let folder: String
-    private let over: Set<Identifier<Session>>
     /// Sessions deleted per second, and MiB copied per second.
     private let rates = Locked<(deleted: [Double], copied: [Double])>(([], []))
 
-    /// Creates work on `store`, where the sessions in `over` may be deleted.
-    init(store: SQLiteStore, folder: String, over: Set<Identifier<Session>>) {
+    /// Creates work on `store`, of which the tombstones may be deleted.
+    init(store: SQLiteStore, folder: String) {
         self.store = store
         self.folder = folder
-        self.over = over
     }
 
     /// The kinds of work with their names.
@@ -35,11 +33,9 @@ final class BackgroundWork: Sendable {
     /// Deletes as the server does by default: 256 sessions at a time, 5000 per second.
     private func cleanUp() async throws {
         let start = monotonicNanoseconds()
-        var (deleted, cursor) = (0, nil as Identifier<Session>?)
+        var deleted = 0
         while !Task.isCancelled {
-            let step = try await store.sweepSessions(after: cursor, limit: 256) { [over] in over.contains($0.session.id)
-            }
-            (deleted, cursor) = (deleted + step.deleted, step.cursor)
+            deleted += try await SessionFiller(store: store).forgetTombstones(limit: 256).deleted
             try? await Task.sleep(for: .seconds(256.0 / 5000))
         }
         let perSecond = Double(deleted) * 1e9 / Double(monotonicNanoseconds() - start)

@@ -101,11 +101,11 @@ struct CleanUpBenchmark {
     /// Deletes the remaining ones, so that the next round starts without any. Returns their number.
     private static func removeForgotten(_ launch: ServerProcess.Launch) async throws -> Int {
         let store = try SessionFiller.open(launch.database)
-        var (left, cursor) = (0, nil as Identifier<Session>?)
+        var (left, step) = (0, SessionSweep())
         repeat {
-            let step = try await store.sweepSessions(after: cursor, limit: 5000) { $0.session.ending != nil }
-            (left, cursor) = (left + step.deleted, step.cursor)
-        } while cursor != nil
+            step = try await SessionFiller(store: store).forgetTombstones(limit: 5000)
+            left += step.deleted
+        } while step.looks == 5000
         await store.close()
         return left
     }

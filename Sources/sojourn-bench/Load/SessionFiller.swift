@@ -57,6 +57,15 @@ struct SessionFiller {
         return all
     }
 
+    /// Deletes tombstones that are old enough, as a step of the server's clean-up does.
+    func forgetTombstones(limit: Int) async throws -> SessionSweep {
+        let now = Self.now
+        return try await store.sweepSessions(
+            .ended(by: now + (.zero - RefreshPolicy.tombstoneLifetime)), limit: limit,
+            by: RefreshPolicy(absoluteMaximum: .seconds(31_536_000)), at: CleanUpTime(earliest: now, settled: now)
+        ) { _ in false }
+    }
+
     private static func session(
         _ id: Identifier<Session>, of userID: Identifier<User>, _ epoch: Int64, _ ending: Session.Ending?,
         _ random: inout FastRandom

@@ -35,6 +35,25 @@ struct PostgresSessionLookupTests {
         for setting in ["enable_bitmapscan", "enable_sort"] {
             _ = try connection.run([Statement("SET \(setting) = off")], commits: false, until: deadline)
         }
+        let looks: [(SessionSelection, String)] = [
+            (.due(by: start), "Index Scan using sessions_looks"),
+            (.ended(by: start), "Index Scan using sessions_tombstones"),
+            (.after(Identifier(random: .system)), "Index Scan using sessions_pkey"),
+        ]
+        for (selection, scan) in looks {
+            let plan = try plan(SessionSQL.selectLooks(selection, limit: 9))
+            #expect(plan.contains(scan) && plan.contains("Index Cond") && !plan.contains("Sort"), "\(plan)")
+        }
+        for (logins, index) in [
+            (PageLoginSQL.sweep(before: start, limit: 9), "page_logins_old"),
+            (PhoneLoginSQL.sweep(before: start, limit: 9), "phone_logins_old"),
+        ] {
+            let plan = try plan(logins)
+            #expect(plan.contains("Index Scan using \(index)"), "\(plan)")
+        }
+        let tokens = try plan(ForeignTokenSQL.selectOld(endedBy: start, startedBy: start, limit: 9))
+        // Which of the partial indexes is taken depends on the rows.
+        #expect(tokens.contains("using foreign_tokens_") && !tokens.contains("Seq Scan"), "\(tokens)")
         for (phase, index) in [(nil, "phone_logins_by_time"), (PhoneLogin.Phase.aborted, "phone_logins_by_state")] {
             let list = try plan(PhoneLoginSQL.selectPage(ofUser: nil, in: phase, before: .max, nil, limit: 9))
             #expect(list.contains("Index Scan Backward using \(index)") && !list.contains("Sort"), "\(list)")

@@ -53,14 +53,6 @@ struct TwinStore: Store {
         try await both { (store) async throws(StoreError) in try await store.session(id) }
     }
 
-    func sweepSessions(
-        after cursor: Identifier<Session>?, limit: Int, _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool
-    ) async throws(StoreError) -> SweepStep {
-        try await both { (store) async throws(StoreError) in
-            try await store.sweepSessions(after: cursor, limit: limit, isForgotten)
-        }
-    }
-
     func catalogue() async throws(StoreError) -> Catalogue {
         try await both { (store) async throws(StoreError) in try await store.catalogue() }
     }

@@ -58,6 +58,28 @@ extension Query {
         }
     }
 
+    @Test("clean-up finds what is due by an index, and sorts nothing")
+    func looks() async throws {
+        let plans = [
+            (try await SessionRow.selectDue.plan(1, 9), "INDEX sessions_looks (look_at<?)"),
+            (try await SessionRow.selectTombstones.plan(1, 9), "INDEX sessions_tombstones (ended_at>? AND ended_at<?)"),
+            (try await PhoneLoginRow.selectOld.plan(1, 9, 1), "INDEX phone_logins_old (<expr><?)"),
+            (
+                try await ForeignTokenRow.selectOld.plan(1, 1, 9),
+                "INDEX foreign_tokens_exchanged (exchanged_at>? AND exchanged_at<?)"
+            ),
+            (
+                try await ForeignTokenRow.selectOld.plan(1, 1, 9),
+                "INDEX foreign_tokens_expiring (expires_at>? AND expires_at<?)"
+            ),
+            (try await ForeignTokenRow.selectOld.plan(1, 1, 9), "INDEX foreign_tokens_started (started_at<?)"),
+        ]
+        for (plan, index) in plans {
+            #expect(plan.contains { $0.contains(index) }, "\(plan)")
+            #expect(!plan.contains { $0.contains("TEMP B-TREE") || $0.contains("SCAN s") }, "\(plan)")
+        }
+    }
+
     @Test func noOtherUsersSessionsAreLookedAt() async throws {
         let plans = [
             try await SessionRow.selectPage.plan(1, "x", 1, "x", 1),

@@ -148,6 +148,15 @@ extension Store {
         return session
     }
 
+    /// Deletes the sessions with a recorded end, as clean-up does when these are a month old.
+    func forgetEnded() async throws(StoreError) {
+        let far = Instant(secondsSinceEpoch: 4_000_000_000)
+        _ = try await sweepSessions(
+            .ended(by: far), limit: 1000, by: RefreshPolicy(absoluteMaximum: .seconds(31_536_000)),
+            at: CleanUpTime(earliest: far, settled: far)
+        ) { _ in false }
+    }
+
     /// The session, which must exist.
     func stored(_ id: Identifier<Session>) async throws -> Session {
         guard let record = try await session(id) else { throw Unexpected("no such session") }

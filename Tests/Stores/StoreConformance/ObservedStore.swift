@@ -58,12 +58,6 @@ struct ObservedStore: Store {
         return try await store.session(id)
     }
 
-    func sweepSessions(
-        after cursor: Identifier<Session>?, limit: Int, _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool
-    ) async throws(StoreError) -> SweepStep {
-        try await store.sweepSessions(after: cursor, limit: limit, isForgotten)
-    }
-
     func catalogue() async throws(StoreError) -> Catalogue {
         try await note(.catalogue)
         return try await store.catalogue()

@@ -25,7 +25,8 @@ public struct StoreRule: Sendable, CustomTestStringConvertible {
 
 /// Every rule.
 public let storeRules: [StoreRule] =
-    sessionRules + openingRules + pagingRules + userSessionRules + sweepRules + userRules + userChangeRules
+    sessionRules + openingRules + pagingRules + userSessionRules + sweepRules + cleanUpRules + userRules
+    + userChangeRules
     + pageReadRules + sessionMemberRules + clientRules + settingsRules
     + keyRules + eventRules + revocationRules + contentionRules + exportRules + importRules + importFeedRules
     + importKeepingRules + importRunningRules

@@ -29,12 +29,6 @@ final class ManyStores: Store {
 
     func session(_ id: Identifier<Session>) async throws(StoreError) -> SessionRecord? { try await next.session(id) }
 
-    func sweepSessions(
-        after cursor: Identifier<Session>?, limit: Int, _ isForgotten: @escaping @Sendable (SessionRecord) -> Bool
-    ) async throws(StoreError) -> SweepStep {
-        try await next.sweepSessions(after: cursor, limit: limit, isForgotten)
-    }
-
     func catalogue() async throws(StoreError) -> Catalogue { try await next.catalogue() }
 
     var keyRevision: Int64 { next.keyRevision }

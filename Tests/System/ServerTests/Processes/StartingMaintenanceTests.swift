@@ -57,7 +57,7 @@ struct StartingMaintenanceTests {
         #expect(!Self.policy.isForgotten(record, at: Self.now + .seconds(1_209_599)))
     }
 
-    @Test("clean-up walks over all sessions in steps and deletes the forgotten ones alone")
+    @Test("clean-up finds the sessions that are due in steps, and deletes the forgotten ones alone")
     func sweep() async throws {
         let (folder, clock) = (StartingFolder(), StartingClock())
         let application = try await Application.open(folder.configuration, clock.environment())
@@ -85,6 +85,63 @@ struct StartingMaintenanceTests {
         // The others ended by idling after 14 days.
         clock.advance(SessionSettings.defaults.offlineSessionIdle)
         #expect(await maintenance.sweep(pause: .zero) == count - 1)
+        await application.close()
+    }
+
+    @Test("a node that has lost its lease between two steps stops, and another one goes on")
+    func lostLease() async throws {
+        let (folder, clock) = (StartingFolder(), StartingClock())
+        let application = try await Application.open(folder.configuration, clock.environment())
+        let context = application.context
+        let (one, other) = (
+            CleanUpLease(context, node: "one", logger: .silent), CleanUpLease(context, node: "other", logger: .silent)
+        )
+        #expect(await one.take())
+        #expect(await !other.take())
+        clock.advance(CleanUpLease.duration / 2 + .seconds(1))
+        #expect(await one.take())
+        clock.advance(CleanUpLease.duration / 2)
+        #expect(await !other.take(), "the lease was renewed")
+        var steps = 0
+        let maintenance = Maintenance(context: context, logger: .silent, lease: one)
+        let deleted = await maintenance.sweep("rows", .zero) { () async throws(StoreError) in
+            steps += 1
+            if steps == 2 {
+                // The node stands still for longer than its lease.
+                clock.advance(CleanUpLease.duration)
+                #expect(await other.take())
+            }
+            return 1
+        }
+        #expect(steps == 2 && deleted == 2)
+        #expect(await !one.take())
+        await other.leave()
+        clock.advance(CleanUpLease.look)
+        #expect(await one.take())
+        clock.jump(.seconds(-7200))
+        #expect(await one.take())
+        #expect(await !other.take(), "a clock that was set back prolongs no lease")
+        await application.close()
+    }
+
+    @Test("anonymous users beyond one round are reached by the next ones")
+    func anonymousUsers() async throws {
+        let (folder, clock) = (StartingFolder(), StartingClock())
+        let application = try await Application.open(folder.configuration, clock.environment())
+        let administration = Administration(application.context)
+        _ = try await administration.changeClient(Client.mobileID, by: .system) { client in
+            client.anonymousUsers = true
+            return nil
+        }
+        for number in 0..<12 {
+            let request = SessionRequest(clientID: Client.mobileID, device: Device(id: "d-\(number)"))
+            _ = try await Services(application.context).anonymousUsers.logIn(request, from: .system)
+        }
+        var maintenance = Maintenance(context: application.context, logger: .silent)
+        maintenance.cleanUp.stepSize = 2
+        clock.advance(SessionSettings.defaults.offlineSessionIdle)
+        #expect(await maintenance.sweepAnonymousUsers(pause: .zero) == 8)
+        #expect(await maintenance.sweepAnonymousUsers(pause: .zero) == 4)
         await application.close()
     }
 

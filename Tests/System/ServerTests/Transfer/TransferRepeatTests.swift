@@ -239,7 +239,11 @@ struct TransferRepeatTests {
                 }
                 try await admin.deleteClient("web", by: .system)
                 // A month later nothing is left of the sessions.
-                _ = try await target.store.sweepSessions(after: nil, limit: 100) { $0.session.ending != nil }
+                let later = Instant(secondsSinceEpoch: 4_000_000_000)
+                let month = CleanUpTime(earliest: later, settled: later)
+                _ = try await target.store.sweepSessions(
+                    .ended(by: later), limit: 100, by: target.context.policy, at: month
+                ) { _ in false }
                 let (again, refused) = try await target.load(transfer.folder)
                 #expect(refused.isEmpty)
                 // The user, a client, a token, and what the user had: an identity and sessions with a provider's check.

@@ -141,13 +141,14 @@ struct LogoutDeliveryTests {
     @Test("an end by the clock, or by a revocation of all, is recorded and told once", arguments: [false, true])
     func unrecordedEnds(onPostgres: Bool) async throws {
         try await stage(database: onPostgres ? PostgresServer.shared.newDatabase() : nil) { stage, receiver in
-            let recorder = EndRecorder(context: stage.application.context, logger: .silent)
+            let maintenance = Maintenance(context: stage.application.context, logger: .silent)
             var told: [Session] = []
             for device in ["a", "b"] { told.append(try await stage.logIn(device)) }
             _ = try await stage.logIn("c", isOfPage: false)
             let delivery = stage.delivery()
             func round() async throws -> [String] {
-                #expect(await recorder.step(after: nil) == nil)
+                await maintenance.walkAlongSessions(pause: .zero)
+                await maintenance.lookAtSessions(pause: .zero)
                 await drain(delivery)
                 let events = try await stage.store.events(after: 0, limit: 200, userID: nil, sessionID: nil)
                 return events.filter { $0.event.kind == .sessionEnded }.compactMap(\.event.reason)

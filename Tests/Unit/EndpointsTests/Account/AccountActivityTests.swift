@@ -55,7 +55,11 @@ import Testing
             _ = try await server.logIn(device: "x\",\"platform\":\"ios")
             _ = await server.call(.post, "/v1/logout", bearer: first.access)
             server.moveClock(to: 40 * EndpointsFixture.day)
-            _ = try await server.store.sweepSessions(after: nil, limit: 100) { _ in true }
+            let now = server.context.clock.now
+            let sweep = try await server.store.sweepSessions(
+                .ended(by: now), limit: 100, by: server.context.policy, at: CleanUpTime(earliest: now, settled: now)
+            ) { _ in false }
+            #expect(sweep.deleted == 1)
             let account = AccountPages(server)
             let text = try await account.open("/account/activity").text
             // The end and the start.

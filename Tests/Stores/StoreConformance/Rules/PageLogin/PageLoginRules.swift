@@ -215,9 +215,12 @@ let loginRules: [StoreRule] = [
         let late = Fixture.login(4, of: user.id, at: Fixture.start + .seconds(1))
         for login in [plain, kept, over, late] { _ = try await store.given(login) }
         _ = try await store.exchange(try #require(kept.codeHash))
-        #expect(try await store.sweepLogins(before: Fixture.start + .seconds(1), limit: 1) == 1)
-        #expect(try await store.sweepLogins(before: Fixture.start + .seconds(1), limit: 9) == 1)
-        #expect(try await store.sweepLogins(before: Fixture.start + .seconds(1), limit: 9) == 0)
+        let steps = try await [
+            store.sweepLogins(before: Fixture.start + .seconds(1), limit: 2),
+            store.sweepLogins(before: Fixture.start + .seconds(1), limit: 2),
+            store.sweepLogins(before: Fixture.start + .seconds(1), limit: 2),
+        ]
+        #expect(steps.map(\.looks) == [2, 1, 0] && steps.map(\.deleted).reduce(0, +) == 2)
         var left: [PageLogin] = []
         for login in [plain, kept, over, late] {
             if let login = try await store.login(login.id) { left.append(login) }

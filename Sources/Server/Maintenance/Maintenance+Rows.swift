@@ -1,0 +1,34 @@
+internal import Configuration
+internal import Locks
+internal import Sessions
+internal import Telemetry
+
+extension Maintenance {
+    /// Deletes the foreign tokens that have expired, or were exchanged, long enough ago. Returns their number.
+    @discardableResult
+    func sweepForeignTokens(pause: Duration) async -> Int {
+        await sweep("foreign tokens", pause) { () async throws(StoreError) in
+            try await context.store.sweepForeignTokens(limit: cleanUp.stepSize, by: context.policy, at: settled)
+        }
+    }
+
+    /// The steps of one round along the anonymous users, which no index of time finds. With more users than these read, a round
+    /// goes on where the last one stopped.
+    static let anonymousUserSteps = 4
+
+    /// Reads the next anonymous users, in steps, and deletes those without an active session, because no login finds them again.
+    /// Returns the number of deleted ones.
+    @discardableResult
+    func sweepAnonymousUsers(pause: Duration) async -> Int {
+        var steps = 0
+        return await sweep("anonymous users", pause, until: { _ in steps >= Self.anonymousUserSteps }, counting: { $0 })
+        {
+            () async throws(StoreError) in
+            let step = try await context.store.sweepAnonymousUsers(
+                after: anonymousUsers.withLock { $0 }, limit: cleanUp.stepSize, by: context.policy, at: settled)
+            anonymousUsers.withLock { $0 = step.cursor }
+            steps = step.cursor == nil ? Self.anonymousUserSteps : steps + 1
+            return step.deleted
+        }
+    }
+}
