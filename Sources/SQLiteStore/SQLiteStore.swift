@@ -27,6 +27,8 @@ public final class SQLiteStore: Store {
         /// The number of pages (4 KiB each) after which the write-ahead log is copied into the database, or after half of which
         /// it is copied in pieces (`CheckpointPlan`).
         public var checkpointFrames = 2000
+        /// The length of the write-ahead log, in bytes, from which on the observer hears of it, and a backup makes no more pauses.
+        public var logWarningBytes: Int64 = 256 << 20
         /// The largest size of the writer's page cache, in KiB.
         public var cacheKibibytes = 32 * 1024
         /// The monotonic clock, for deadlines and durations.
@@ -195,6 +197,11 @@ public final class SQLiteStore: Store {
             return outcome
         }
     }
+
+    /// The size of the file of the write-ahead log.
+    public var logBytes: Int64 { Self.logBytes(of: path) }
+
+    static func logBytes(of path: String) -> Int64 { DatabaseFile.size(path + "-wal") }
 
     /// The number of changes that wait for the writer.
     var waitingChangeCount: Int { changes.waitingCount }

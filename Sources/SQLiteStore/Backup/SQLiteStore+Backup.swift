@@ -17,7 +17,12 @@ extension SQLiteStore {
         // Written before the snapshot, because the newest event of a backup tells the time of the backup.
         do throws(StoreError) { try await append([event]) } catch { throw Self.error(error, target) }
         let database = self.path
-        let copy = DatabaseCopy(options: options, isCancelled: { [turn] in turn.isCancelled })
+        var hurrying = options
+        // The log grows until the copy ends, because the copy shows one moment. So the copy makes no pauses beside a long log.
+        hurrying.rest = { [longest = self.options.logWarningBytes] duration in
+            if Self.logBytes(of: database) < longest { options.rest(duration) }
+        }
+        let copy = DatabaseCopy(options: hurrying, isCancelled: { [turn] in turn.isCancelled })
         let result: Result<Backup, BackupError> = await withCheckedContinuation { continuation in
             let hasStarted = BackgroundThread.start {
                 continuation.resume(

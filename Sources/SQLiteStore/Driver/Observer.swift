@@ -22,6 +22,9 @@ public struct Observer: Sendable {
     public var batchEnded: @Sendable (Batch) -> Void
     /// Called after every checkpoint, with its duration.
     public var checkpointEnded: @Sendable (Duration) -> Void
+    /// Called when a reader keeps the write-ahead log from restarting, with its length in bytes: when it passes
+    /// `SQLiteStore.Options.logWarningBytes`, and again each time it has doubled.
+    public var logGrew: @Sendable (Int64) -> Void
     /// Called after an error that the caller did not cause, with a sentence for the log.
     public var failed: @Sendable (String) -> Void
     /// Called with a sentence for the log about a step of a newer program in the schema.
@@ -31,11 +34,13 @@ public struct Observer: Sendable {
     public init(
         batchEnded: @escaping @Sendable (Batch) -> Void = { _ in },
         checkpointEnded: @escaping @Sendable (Duration) -> Void = { _ in },
+        logGrew: @escaping @Sendable (Int64) -> Void = { _ in },
         failed: @escaping @Sendable (String) -> Void = { _ in },
         noted: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.batchEnded = batchEnded
         self.checkpointEnded = checkpointEnded
+        self.logGrew = logGrew
         self.failed = failed
         self.noted = noted
     }

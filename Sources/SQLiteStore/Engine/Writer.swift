@@ -41,6 +41,7 @@ final class Writer: Sendable {
         var connection: Connection?
         var mustRepair = false
         var plan: CheckpointPlan
+        var growth: LogGrowth
     }
 
     private let state: Locked<State>
@@ -59,7 +60,8 @@ final class Writer: Sendable {
         state = Locked(
             State(
                 connection: connection,
-                plan: CheckpointPlan(pagesMax: options.checkpointFrames, inPieces: options.checkpointsInPieces)))
+                plan: CheckpointPlan(pagesMax: options.checkpointFrames, inPieces: options.checkpointsInPieces),
+                growth: LogGrowth(limit: options.logWarningBytes)))
         self.published = published
         self.damage = damage
         self.options = options
@@ -266,10 +268,10 @@ final class Writer: Sendable {
             case .nothing: return
             case .hold where hold(): return state.plan.held()
             case .hold, .copyAll:
-                let left = try Self.copyLog(connection)
+                let left = try copyLog(connection, &state.growth)
                 state.plan.copiedAll(left: left, in: options.now() - start)
             case .copyHeld:
-                let left = try Self.copyLog(connection)
+                let left = try copyLog(connection, &state.growth)
                 sync.begin(pages: state.plan.copiedHeld(left: left, in: options.now() - start))
             }
             options.observer.checkpointEnded(options.now() - start)
@@ -288,9 +290,11 @@ final class Writer: Sendable {
     }
 
     /// Copies as much of the log as the readers allow. Returns the number of remaining pages.
-    private static func copyLog(_ connection: Connection) throws(DatabaseError) -> Int {
+    private func copyLog(_ connection: Connection, _ growth: inout LogGrowth) throws(DatabaseError) -> Int {
         let checkpoint = try connection.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
-        return checkpoint.framesInLog - checkpoint.framesCopied
+        let left = checkpoint.framesInLog - checkpoint.framesCopied
+        if let bytes = growth.noted(frames: checkpoint.framesInLog, left: left) { options.observer.logGrew(bytes) }
+        return left
     }
 
     /// Holds the state of the last commit. False if that fails; then the whole log is to be copied at once.

@@ -60,7 +60,13 @@ struct StoreObservation: Sendable {
                     answered()
                 }
                 if batch.wrote || !batch.isCommitted { history.note(commit: batch.isCommitted) }
-            }, checkpointEnded: { checkpoints.observe($0) }, failed: failed, noted: noted)
+            }, checkpointEnded: { checkpoints.observe($0) },
+            logGrew: { bytes in
+                logger.warning(
+                    "a long read keeps the write-ahead log from being copied, and it grows until that read ends: a backup, "
+                        + "or another program that has the file open",
+                    ["mebibytes": .int(Int(bytes >> 20))])
+            }, failed: failed, noted: noted)
         postgres = PostgresStore.Observer(
             batchEnded: { count, duration in
                 changes.increment(by: UInt64(count))
@@ -83,13 +89,22 @@ struct StoreObservation: Sendable {
 }
 
 extension Application {
-    /// Shows the counters of the engine.
+    /// Shows the counters of the engine, and the size of the log of a database file.
     func show(_ engine: HTTPServer, waitingChanges: @escaping @Sendable () -> Int) {
         metrics.show(engine, passwords: context.passwords, waitingChanges: waitingChanges)
+        if case .sqlite(let store) = database { metrics.showLog { Double(store.logBytes) } }
     }
 }
 
 extension MetricsRegistry {
+    /// Shows the size of SQLite's log, as `readBytes` returns it.
+    func showLog(_ readBytes: @escaping @Sendable () -> Double) {
+        gauge(
+            "sojourn_database_wal_bytes",
+            help: "Size of SQLite's write-ahead log, which grows while a long read goes on.",
+            reading: readBytes)
+    }
+
     /// Shows the counters of the engine, of the password queue and of the database writer.
     func show(_ engine: HTTPServer, passwords: PasswordHasher, waitingChanges: @escaping @Sendable () -> Int) {
         let shown: [(String, String, @Sendable (HTTPServer.Statistics) -> Int)] = [

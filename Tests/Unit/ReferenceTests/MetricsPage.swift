@@ -71,6 +71,7 @@ enum MetricsPage {
                 registry.show(engine, passwords: PasswordHasher()) { 0 }
             },
             group("Database", always) { _ = StoreObservation($0, history, FailureLog(logger), logger) },
+            group("SQLite", "Servers on SQLite have it.") { $0.showLog { 0 } },
             group("PostgreSQL", "Servers on PostgreSQL have them.") { registry in
                 registry.showClockSkew({ 0 }, allowed: { 0 })
                 registry.showFeedLag { 0 }
