@@ -17,8 +17,9 @@ internal import StoreFoundation
 ///
 /// Reading order: this file · Engine/`SessionBatch` (refreshes: many in two round trips) with Engine/`SessionWrites` (the
 /// statements that write them) and SQL/`SessionSQL` (the one that reads them) · Engine/`Transaction` (the locks between nodes,
-/// and all other changes) with Engine/`ChangePool` · SQL/`FollowedTable` (the order of events) · Tables/`PostgresRows` (requests and writes of the domain's procedures) with the other files of SQL
-/// · `CatalogueCache` · `ReconnectingConnection` and Driver/`Connection` (with `Rows` the only users of libpq) and `Statement`
+/// and all other changes) with Engine/`ChangePool` and Engine/`UserLocks` (those of users) · SQL/`FollowedTable` (the order of
+/// events) · Tables/`PostgresRows` (requests and writes of the domain's procedures) with Tables/`PostgresRows+Locks` and the other
+/// files of SQL · `CatalogueCache` · `ReconnectingConnection` and Driver/`Connection` (with `Rows` the only users of libpq) and `Statement`
 /// (sent by name where `StatementNames` allows it) · `MigrationRunner`.
 public final class PostgresStore: Store {
     /// The options of a store.
@@ -152,7 +153,7 @@ public final class PostgresStore: Store {
     /// needs.
     public func ping() async throws(StoreError) {
         let cache = cache
-        try await change(nil) { (transaction) throws(DatabaseError) -> Void in
+        try await change { (transaction) throws(DatabaseError) -> Void in
             transaction.add(Statement("UPDATE heartbeat SET beats = beats + 1"))
             try cache.check(try transaction.run(CatalogueCache.readableBy))
         }
@@ -180,17 +181,19 @@ public final class PostgresStore: Store {
     /// Queues a read of a session on the connection for such reads.
     func readBatched(_ read: PendingSessionChange) { submit(read, to: sessionReads, read.refuse) }
 
-    /// Runs `body` in a transaction that first takes `lock`, and returns when it is durable. After a conflict with other
+    /// Runs `body` in a transaction that first takes `locks`, and returns when it is durable. After a conflict with other
     /// transactions it runs again.
     ///
-    /// - Parameter key: changes with the same key run one after the other.
+    /// - Parameters:
+    ///   - key: changes with the same key run one after the other.
+    ///   - locks: asked anew for each attempt.
     func change<Outcome: Sendable>(
-        _ lock: Statement?, by key: UInt8 = 0,
+        by key: UInt8 = 0, _ locks: @escaping @Sendable () -> [Statement] = { [] },
         _ body: @escaping @Sendable (Transaction) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
         let outcome = try await perform({ changes.submit($0, by: key) }) { (connection, limit) throws(DatabaseError) in
             try Transaction.run(
-                on: connection, lock.map { [$0] } ?? [], timeLeft: limit.left, until: limit.deadline, body)
+                on: connection, locks(), timeLeft: limit.left, until: limit.deadline, body)
         }
         options.observer.committed()
         return outcome
@@ -270,9 +273,15 @@ public final class PostgresStore: Store {
         _ body: @escaping @Sendable (any StoreTransaction) throws(TransactionError) -> Outcome
     ) async throws(StoreError) -> Outcome {
         let clock = options.clock
-        let (outcome, recorded) = try await change(scope.lock, by: scope.queue) {
+        // An attempt that met further users is rolled back, and the next one takes their locks as well.
+        let users = Locked(UserLocks(scope))
+        let locks = { @Sendable in
+            users.withLock { $0 }.map { [$0.taking] } ?? (scope.exclusion == .keys ? [TransactionLock.keys.alone] : [])
+        }
+        let (outcome, recorded) = try await change(by: scope.queue, locks) {
             (transaction) throws(DatabaseError) in
-            let rows = PostgresRows(clock) { (statements) throws(DatabaseError) in try transaction.run(statements) }
+            let rows = PostgresRows(clock, holding: users.withLock { $0 }, transaction.run)
+            defer { users.withLock { $0?.formUnion(rows.missing) } }
             let (outcome, rest) = try rows.run(body)
             for statement in rest { transaction.add(statement) }
             return (outcome, rows.recorded)

@@ -33,8 +33,9 @@ enum DatabaseError: Error, Hashable {
         case .forgotten, .overtaken: return .mayRepeat
         case .refused(let state, _):
             switch state {
-            // Serialization failure, deadlock, or a lock that was not available within an operator's `lock_timeout`.
-            case "40001", "40P01", "55P03": return .mayRepeat
+            // Serialization failure, deadlock, or a lock that was not available within an operator's `lock_timeout`. Or a unique
+            // value that another transaction has committed since this one looked for it, and that the next attempt finds.
+            case "40001", "40P01", "55P03", "23505": return .mayRepeat
             // The server is a standby, or a primary that became one.
             case "25006": return .distrustsConnection
             // The time limit of the transaction was over: while the transaction was idle, or when its limit was to be set
@@ -53,6 +54,12 @@ enum DatabaseError: Error, Hashable {
     /// Whether a lock was not available within its timeout.
     var isLockTimeout: Bool {
         if case .refused("55P03", _) = self { return true }
+        return false
+    }
+
+    /// Whether the server had no memory for the transaction, or no place in its table of locks.
+    var isOutOfMemory: Bool {
+        if case .refused("53200", _) = self { return true }
         return false
     }
 

@@ -54,6 +54,12 @@ final class SessionBatch: Sendable {
             } catch {
                 options.observer.failed(error.description)
                 if error.consequence == .mayRepeat { continue }
+                if error.isOutOfMemory, remaining.count > 1 {
+                    // A smaller batch needs fewer locks at the server.
+                    let half = remaining.count / 2
+                    for part in [remaining.prefix(half), remaining.dropFirst(half)] { process(Array(part)) }
+                    return
+                }
                 for change in remaining { change.refuse(error.storeError) }
                 return
             }
@@ -162,7 +168,7 @@ final class SessionBatch: Sendable {
     ) throws(DatabaseError) -> Set<Identifier<Session>> {
         if writes.isEmpty { return [] }
         let beginning =
-            [Transaction.timeLimit(deadline - options.now()), TransactionLock.accounts.shared] + writes.locks
+            [Transaction.timeLimit(deadline - options.now()), writes.sharingUsers] + writes.locks
         let statements = writes.statements(catalogue: snapshot.catalogue.revision, before: snapshot.end)
         let rows = try connection.run(beginning + statements, commits: true, until: deadline)
         var conflicting = written

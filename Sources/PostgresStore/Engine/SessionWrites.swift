@@ -6,6 +6,8 @@ internal import StoreFoundation
 /// settings or clients since the read, the session is not written and its id is not returned.
 struct SessionWrites {
     private var ids = ArrayParameter(of: .uuid)
+    /// The numbers of the locks of the sessions' users.
+    private var users: Set<Int32> = []
     private var rotations = Self.noRotations
     private var others = Self.noChanges
     private var events = EventSQL.noRows
@@ -39,6 +41,9 @@ struct SessionWrites {
 
     var isEmpty: Bool { rotations.count == 0 && others.count == 0 }
 
+    /// Shares the locks of the users of all sessions.
+    var sharingUsers: Statement { UserLocks(sharing: users).taking }
+
     /// What the statements need beforehand: the rows locked in the order of ids, as in every transaction, and then the numbers of
     /// the events announced. A batch that only rotates locks each row as it writes it.
     var locks: [Statement] {
@@ -58,6 +63,7 @@ struct SessionWrites {
         let old = stored.session
         if session == old, events.isEmpty { return }
         ids.append(session.id)
+        users.insert(UserLocks.number(of: session.userID))
         if events.isEmpty, session.isRotation(of: old) {
             rotations.append { row in
                 Self.write(session, over: stored, to: &row, SessionColumns.writeRotation)

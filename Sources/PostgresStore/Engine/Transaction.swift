@@ -1,12 +1,13 @@
 internal import Sessions
 
 /// Advisory locks that serialise changes of several nodes. Each is held until the end of its transaction. Transactions take
-/// them in this order, so that they cannot deadlock. Rows are locked after them: rows of users first, then those of sessions: a
-/// phone before what it has let in, and all others in the order of their ids; then those of logins. Events come last, under
-/// locks for which no transaction waits (`FollowedTable`).
+/// them in this order, and those of users (`UserLocks`) after that of accounts, so that they cannot deadlock. Rows are locked
+/// after them: rows of users first, then those of sessions: a phone before what it has let in, and all others in the order of
+/// their ids; then those of logins. Events come last, under locks for which no transaction waits (`FollowedTable`).
 enum TransactionLock: Int64 {
-    /// A change of accounts (users, settings, clients) takes the lock exclusively; a change of sessions shares it. A refresh
-    /// that is not committed before a change of accounts is therefore not committed after it either.
+    /// A change of what all sessions depend on (settings, clients) takes the lock exclusively; every other change of sessions or
+    /// users shares it, and takes the locks of its users as well. A refresh that is not committed before a change of settings
+    /// is therefore not committed after it either.
     case accounts = 0x536F_6A72_0001
     /// Changes of keys.
     case keys = 0x536F_6A72_0002
@@ -22,18 +23,6 @@ enum TransactionLock: Int64 {
 
     private static let takingAlone = Template("SELECT pg_advisory_xact_lock($1::bigint)")
     private static let sharing = Template("SELECT pg_advisory_xact_lock_shared($1::bigint)")
-}
-
-extension TransactionScope {
-    /// The lock that a transaction of this scope takes when it begins.
-    var lock: Statement? {
-        switch exclusion {
-        case .nothing: nil
-        case .sessions: TransactionLock.accounts.shared
-        case .accounts: TransactionLock.accounts.alone
-        case .keys: TransactionLock.keys.alone
-        }
-    }
 }
 
 /// A transaction of several round trips on one connection.

@@ -7,7 +7,7 @@ extension PostgresRows {
     }
 
     func providerCheckForUpdate(of id: Identifier<Session>) -> Answer<ProviderCheck?> {
-        first(ProviderCheckSQL.select(id, locked: "FOR UPDATE"), ProviderCheckSQL.read)
+        firstForUpdate(ProviderCheckSQL.select(id, locked: "FOR UPDATE"), ProviderCheckSQL.read)
     }
 
     func hasDueProviderCheck(of provider: String, by now: Instant) -> Answer<Bool> {
@@ -16,7 +16,7 @@ extension PostgresRows {
 
     /// Skips rows that another node has locked at this moment.
     func dueProviderChecksForUpdate(of provider: String, by now: Instant, limit: Int) -> Answer<[ProviderCheck]> {
-        all(
+        allForUpdate(
             ProviderCheckSQL.selectDue(provider, by: now, limit: limit, locked: "FOR UPDATE SKIP LOCKED"),
             ProviderCheckSQL.read)
     }
@@ -34,7 +34,7 @@ extension PostgresRows {
     }
 
     func foreignTokenForUpdate(_ digest: [UInt8]) -> Answer<ForeignToken?> {
-        first(ForeignTokenSQL.select(digest, locked: "FOR UPDATE"), ForeignTokenSQL.read)
+        firstForUpdate(ForeignTokenSQL.select(digest, locked: "FOR UPDATE"), ForeignTokenSQL.read)
     }
 
     func hasWaitingForeignToken(of userID: Identifier<User>) -> Answer<Bool> {

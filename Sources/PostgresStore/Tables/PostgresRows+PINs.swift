@@ -5,7 +5,7 @@ extension PostgresRows {
     func pin(of id: Identifier<Session>) -> Answer<PIN?> { first(PINSQL.select(id), PINSQL.read) }
 
     func pinForUpdate(of id: Identifier<Session>) -> Answer<PIN?> {
-        first(PINSQL.select(id, locked: "FOR UPDATE"), PINSQL.read)
+        firstForUpdate(PINSQL.select(id, locked: "FOR UPDATE"), PINSQL.read)
     }
 
     func pins(after id: Identifier<Session>?, limit: Int) -> Answer<[PIN]> {

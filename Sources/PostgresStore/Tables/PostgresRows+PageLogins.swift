@@ -29,10 +29,13 @@ extension PostgresRows {
     }
 
     func loginForUpdate(_ id: Identifier<Session>) -> Answer<PageLogin?> {
-        first(PageLoginSQL.select(id, locked: "FOR UPDATE"), PageLoginSQL.read)
+        firstForUpdate(PageLoginSQL.select(id, locked: "FOR UPDATE"), PageLoginSQL.read)
     }
 
-    func insert(_ login: PageLogin) { perform(PageLoginSQL.insert(login)) }
+    func insert(_ login: PageLogin) {
+        shareToWrite(login.userID)
+        perform(PageLoginSQL.insert(login))
+    }
 
     func update(_ login: PageLogin) { perform(PageLoginSQL.updateCode(of: login)) }
 

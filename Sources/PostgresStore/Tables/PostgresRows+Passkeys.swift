@@ -12,7 +12,10 @@ extension PostgresRows {
         all(PasskeySQL.selectPage(after: id, limit: limit), PasskeySQL.read)
     }
 
-    func insert(_ passkey: Passkey) -> Answer<Bool> { changes(PasskeySQL.insert(passkey)) }
+    func insert(_ passkey: Passkey) -> Answer<Bool> {
+        share(passkey.userID)
+        return changes(PasskeySQL.insert(passkey))
+    }
 
     func update(_ passkey: Passkey) { perform(PasskeySQL.update(passkey)) }
 

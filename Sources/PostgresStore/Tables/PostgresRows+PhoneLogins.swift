@@ -7,11 +7,11 @@ extension PostgresRows {
     }
 
     func phoneLoginForUpdate(_ id: Identifier<Session>) -> Answer<PhoneLogin?> {
-        first(PhoneLoginSQL.select(.id(id), locked: "FOR UPDATE"), PhoneLoginSQL.read)
+        firstForUpdate(PhoneLoginSQL.select(.id(id), locked: "FOR UPDATE"), PhoneLoginSQL.read)
     }
 
     func phoneLoginsForUpdate(ofPhone sessionID: Identifier<Session>) -> Answer<[PhoneLogin]> {
-        all(PhoneLoginSQL.select(ofPhone: sessionID, locked: "FOR UPDATE"), PhoneLoginSQL.read)
+        allForUpdate(PhoneLoginSQL.select(ofPhone: sessionID, locked: "FOR UPDATE"), PhoneLoginSQL.read)
     }
 
     func phoneLogins(ofPhone sessionID: Identifier<Session>) -> Answer<[PhoneLogin]> {
@@ -27,7 +27,7 @@ extension PostgresRows {
     }
 
     func livingPhoneLoginsForUpdate(ofUser userID: Identifier<User>) -> Answer<[PhoneLogin]> {
-        all(PhoneLoginSQL.selectLivingForUpdate(ofUser: userID), PhoneLoginSQL.read)
+        allForUpdate(PhoneLoginSQL.selectLivingForUpdate(ofUser: userID), PhoneLoginSQL.read)
     }
 
     func phoneLogins(

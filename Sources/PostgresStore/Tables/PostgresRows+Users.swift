@@ -2,10 +2,20 @@ internal import Sessions
 internal import StoreFoundation
 
 extension PostgresRows {
-    func user(_ reference: UserReference) -> Answer<User?> { first(UserSQL.select(reference), UserSQL.read) }
+    func user(_ reference: UserReference) -> Answer<User?> {
+        if case .id(let id) = reference { share(id) }
+        return first(UserSQL.select(reference), UserSQL.read)
+    }
 
     func userForUpdate(_ reference: UserReference) -> Answer<User?> {
-        first(UserSQL.selectForUpdate(reference), UserSQL.read)
+        if case .id(let id) = reference { share(id) }
+        return firstForUpdate(UserSQL.selectForUpdate(reference), readForUpdate)
+    }
+
+    private func readForUpdate(_ row: inout Row) throws(CorruptRow) -> User {
+        let user = try UserSQL.read(&row)
+        share(user.id)
+        return user
     }
 
     func users(_ ids: [Identifier<User>], named usernames: [String]) -> Answer<[User]> {
@@ -30,11 +40,18 @@ extension PostgresRows {
         all(UserSQL.selectAnonymous(after: id, limit: limit), UserSQL.read)
     }
 
-    func insert(_ user: User) -> Answer<Bool> { changes(UserSQL.insert(user)) }
+    func insert(_ user: User) -> Answer<Bool> {
+        share(user.id)
+        return changes(UserSQL.insert(user))
+    }
 
-    func update(_ user: User) { perform(UserSQL.update(user)) }
+    func update(_ user: User) {
+        takeAlone(user.id)
+        perform(UserSQL.update(user))
+    }
 
     func deleteUser(_ id: Identifier<User>) {
+        takeAlone(id)
         perform(UserSQL.delete(id))
         perform(EventSQL.forgetValues(of: id))
     }
@@ -57,7 +74,10 @@ extension PostgresRows {
         all(IdentitySQL.selectPage(after: key, limit: limit), IdentitySQL.read)
     }
 
-    func insert(_ identity: Identity) -> Answer<Bool> { changes(IdentitySQL.insert(identity)) }
+    func insert(_ identity: Identity) -> Answer<Bool> {
+        share(identity.userID)
+        return changes(IdentitySQL.insert(identity))
+    }
 
     func deleteIdentity(_ key: Identity.Key, of userID: Identifier<User>) -> Answer<Bool> {
         changes(IdentitySQL.delete(key, of: userID))

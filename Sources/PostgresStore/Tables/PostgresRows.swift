@@ -24,22 +24,38 @@ final class PostgresRows {
     private let cached: ((Rows) throws(DatabaseError) -> Catalogue)?
     private var waiting: [Statement] = []
     private var pending: [Pending] = []
+    /// The locks of users that the transaction holds; nil: it needs none.
+    var users: UserLocks?
+    /// The locks that the transaction needs, and that it can take only at its beginning.
+    var missing = UserLocks()
+    /// Whether the transaction holds a row, after which no lock of a user is taken.
+    var holdsRows = false
+    /// The users of the sessions that were read.
+    var owners: [Identifier<Session>: Identifier<User>] = [:]
     /// The events that are recorded so far.
     var recorded: [AuditEvent] = []
 
     /// Rows that `roundTrip` reads and writes.
     init(
-        _ clock: WallClock, cached: ((Rows) throws(DatabaseError) -> Catalogue)? = nil,
-        _ roundTrip: @escaping RoundTrip
+        _ clock: WallClock, holding users: UserLocks? = nil,
+        cached: ((Rows) throws(DatabaseError) -> Catalogue)? = nil, _ roundTrip: @escaping RoundTrip
     ) {
-        (self.clock, self.cached, self.roundTrip) = (clock, cached, roundTrip)
+        (self.clock, self.users, self.cached, self.roundTrip) = (clock, users, cached, roundTrip)
     }
 
     /// Runs a procedure of the domain, and returns the statements that are still to be sent.
     func run<Outcome>(
         _ body: (PostgresRows) throws(TransactionError) -> Outcome
     ) throws(DatabaseError) -> (Outcome, rest: [Statement]) {
-        do throws(TransactionError) { return (try body(self), waiting) } catch { throw DatabaseError(error) }
+        do throws(TransactionError) {
+            let outcome = try body(self)
+            try throwIfUsersAreMissing()
+            return (outcome, waiting)
+        } catch { throw DatabaseError(error) }
+    }
+
+    private func throwIfUsersAreMissing() throws(TransactionError) {
+        if !missing.isEmpty { throw TransactionError(.overtaken) }
     }
 
     /// Requests the statements. `read` converts their rows, one result for each statement.
@@ -50,12 +66,16 @@ final class PostgresRows {
         waiting += statements
         pending.append(asked)
         return Answer { () throws(TransactionError) in
+            try self.throwIfUsersAreMissing()
+            let value: Value
             do throws(DatabaseError) {
                 if !asked.hasCome { try self.send() }
-                return try read(asked.rows)
+                value = try read(asked.rows)
             } catch {
                 throw TransactionError(.backend(error))
             }
+            try self.throwIfUsersAreMissing()
+            return value
         }
     }
 
@@ -84,18 +104,42 @@ final class PostgresRows {
         ask([statement]) { (rows) throws(DatabaseError) in try rows[0].first(read) }
     }
 
+    /// The result of `read` for each row that the statement locks.
+    func allForUpdate<Value>(
+        _ statement: Statement, _ read: @escaping (inout Row) throws(CorruptRow) -> Value
+    ) -> Answer<[Value]> {
+        holdsRows = true
+        return all(statement, read)
+    }
+
+    /// The result of `read` for the first row that the statement locks; nil if there is no row.
+    func firstForUpdate<Value>(
+        _ statement: Statement, _ read: @escaping (inout Row) throws(CorruptRow) -> Value
+    ) -> Answer<Value?> {
+        holdsRows = true
+        return first(statement, read)
+    }
+
     /// The number of rows that a change affects.
     func count(_ statement: Statement) -> Answer<Int> {
-        ask([statement]) { rows in rows[0].changedCount }
+        holdsRows = true
+        return ask([statement]) { rows in rows[0].changedCount }
     }
 
     /// Whether a change affects a row.
     func changes(_ statement: Statement) -> Answer<Bool> {
-        ask([statement]) { rows in rows[0].changedCount > 0 }
+        holdsRows = true
+        return ask([statement]) { rows in rows[0].changedCount > 0 }
     }
 
     /// Queues a change for the next round trip.
-    func perform(_ statement: Statement) { waiting.append(statement) }
+    func perform(_ statement: Statement) {
+        holdsRows = true
+        waiting.append(statement)
+    }
+
+    /// Queues a lock for the next round trip.
+    func lock(_ statement: Statement) { waiting.append(statement) }
 }
 
 extension PostgresRows: StoreTransaction {
@@ -111,6 +155,7 @@ extension PostgresRows: StoreTransaction {
     }
 
     func write(_ difference: CatalogueDifference) {
+        precondition(users?.areAllAlone == true, "settings and clients are changed while nothing else is")
         for client in difference.clients { perform(CatalogueSQL.replace(client)) }
         for id in difference.deletedClients { perform(CatalogueSQL.delete(id)) }
         if let settings = difference.settings { perform(CatalogueSQL.update(settings)) }

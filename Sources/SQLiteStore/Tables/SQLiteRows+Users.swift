@@ -8,6 +8,9 @@ extension SQLiteRows {
 
     func userForUpdate(_ reference: UserReference) -> Answer<User?> { user(reference) }
 
+    /// Transactions run one after the other.
+    func addToScope(_: Identifier<User>) {}
+
     func users(_ ids: [Identifier<User>], named usernames: [String]) -> Answer<[User]> {
         answer { (connection) throws(DatabaseError) in
             var users: [User] = []

@@ -18,7 +18,7 @@ extension Store {
         _ userID: Identifier<User>, by login: IdentityLogin, asking sessionID: Identifier<Session>,
         _ decide: @escaping @Sendable (inout IdentityNaming) -> Outcome
     ) async throws(StoreError) -> Outcome? {
-        try await write(.accounts) { (transaction) throws(TransactionError) in
+        try await write(.accounts(of: [userID])) { (transaction) throws(TransactionError) in
             guard var naming = try transaction.naming(of: userID, by: login, asking: sessionID) else { return nil }
             let old = naming.change.user
             let outcome = decide(&naming)
@@ -54,7 +54,7 @@ extension Store {
             return (found.count < limit ? nil : found.last?.id, abandoned)
         }
         if abandoned.isEmpty { return UserSweepStep(cursor: last, deleted: 0) }
-        let deleted = try await write(.accounts) { (transaction) throws(TransactionError) in
+        let deleted = try await write(.accounts(of: abandoned)) { (transaction) throws(TransactionError) in
             try transaction.delete(abandoned, by: policy, at: now)
         }
         return UserSweepStep(cursor: last, deleted: deleted)

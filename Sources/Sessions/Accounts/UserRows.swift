@@ -26,6 +26,10 @@ public protocol UserReader {
 public protocol UserTransaction: UserReader {
     func userForUpdate(_ reference: UserReference) -> Answer<User?>
 
+    /// Adds a user to those of the scope (`TransactionScope.users`), before the transaction locks or writes a row: one that the
+    /// transaction is about to insert. Users that are read for update, or by their id, are added with the read.
+    func addToScope(_ userID: Identifier<User>)
+
     /// Adds a user. False if the username is taken; nothing was written.
     func insert(_ user: User) -> Answer<Bool>
 

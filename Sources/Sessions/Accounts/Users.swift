@@ -86,9 +86,17 @@ extension Store {
         _ reference: UserReference, asking sessionID: Identifier<Session>?,
         _ change: @escaping @Sendable (inout UserChange) -> Outcome
     ) async throws(StoreError) -> UserUpdate<Outcome> {
-        try await write(.accounts) { (transaction) throws(TransactionError) in
+        guard let userID = try await userID(of: reference) else { return .notFound }
+        return try await write(.accounts(of: [userID])) { (transaction) throws(TransactionError) in
+            // If the name leads to another user meanwhile, the store adds that one to the scope.
             try transaction.updateUser(reference, asking: sessionID, change)
         }
+    }
+
+    /// The id of the user; nil if there is none. A read finds a user by name, so that an unknown name takes no lock.
+    private func userID(of reference: UserReference) async throws(StoreError) -> Identifier<User>? {
+        if case .id(let id) = reference { return id }
+        return try await user(reference)?.id
     }
 }
 

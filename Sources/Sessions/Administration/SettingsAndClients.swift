@@ -14,7 +14,7 @@ extension Store {
     public func updateCatalogue<Outcome: Sendable>(
         _ change: @escaping @Sendable (inout CatalogueChange) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        try await write(.accounts) { (transaction) throws(TransactionError) in
+        try await write(.everything) { (transaction) throws(TransactionError) in
             let old = try transaction.catalogue().value()
             var edited = CatalogueChange(settings: old.settings, clients: old.clients)
             let outcome = change(&edited)

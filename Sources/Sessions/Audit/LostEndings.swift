@@ -137,7 +137,7 @@ public struct LostEndings: UseCase {
     private func restoreSwitch(
         of id: Identifier<User>, _ event: AuditEvent, _ applies: Bool
     ) async throws(StoreError) -> Bool {
-        try await store.write(.accounts) { (transaction) throws(TransactionError) in
+        try await store.write(.accounts(of: [id])) { (transaction) throws(TransactionError) in
             let trail = try transaction.events(ofUser: id, before: .max, limit: Self.trailLength).value().map(\.event)
             let isOvertaken = trail.contains { recorded in
                 switch recorded.ending {

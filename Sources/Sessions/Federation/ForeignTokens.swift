@@ -42,7 +42,7 @@ extension Store {
         // The installation of the token's session never changes.
         guard let found else { return nil }
         let place = Installation(userID: found.userID, clientID: found.clientID, deviceID: found.device.id)
-        return try await write(.sessions) { (transaction) throws(TransactionError) in
+        return try await write(.sessions(of: place.userID)) { (transaction) throws(TransactionError) in
             let user = transaction.userForUpdate(.id(place.userID))
             let token = transaction.foreignTokenForUpdate(digest)
             let living = transaction.livingSessionForUpdate(at: place)

@@ -23,7 +23,7 @@ extension Store {
     public func insertIdentity(
         _ insertion: IdentityInsertion
     ) async throws(StoreError) -> IdentityInsertion.Outcome {
-        try await write(.sessions) { (transaction) throws(TransactionError) in
+        try await write(.sessions(of: insertion.identity.userID)) { (transaction) throws(TransactionError) in
             let identity = insertion.identity
             // A concurrent login that links the user waits for the user's row.
             let (user, known) = (
@@ -48,7 +48,7 @@ extension Store {
         _ key: Identity.Key, of userID: Identifier<User>, events: [AuditEvent]
     ) async throws(StoreError) -> Bool {
         // The scope excludes an import, which runs alone, because an import could add the identity again at the same moment.
-        try await write(.sessions) { (transaction) throws(TransactionError) in
+        try await write(.sessions(of: userID)) { (transaction) throws(TransactionError) in
             guard try transaction.deleteIdentity(key, of: userID).value() else { return false }
             transaction.append(events)
             return true

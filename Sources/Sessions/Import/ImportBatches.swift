@@ -14,7 +14,7 @@ extension Store {
         _ users: [User], sources: [Identifier<User>: UserSources] = [:], _ mode: ImportMode
     ) async throws(StoreError) -> [ImportOutcome] {
         guard !users.isEmpty else { return [] }
-        return try await write(.accounts) { (transaction) throws(TransactionError) in
+        return try await write(.everything) { (transaction) throws(TransactionError) in
             try transaction.importUsers(users, sources, mode)
         }
     }
@@ -25,7 +25,7 @@ extension Store {
         _ sessions: [Session], _ mode: ImportMode
     ) async throws(StoreError) -> [ImportOutcome] {
         guard !sessions.isEmpty else { return [] }
-        return try await write(.accounts) { (transaction) throws(TransactionError) in
+        return try await write(.everything) { (transaction) throws(TransactionError) in
             try transaction.importSessions(sessions, mode)
         }
     }
@@ -93,7 +93,7 @@ extension Store {
     /// left out, with the outcome `kept`. All in one transaction. Returns one outcome for each revocation, in order.
     public func importRevocations(_ revocations: [Revocation]) async throws(StoreError) -> [ImportOutcome] {
         guard !revocations.isEmpty else { return [] }
-        return try await write(.accounts) { (transaction) throws(TransactionError) in
+        return try await write(.everything) { (transaction) throws(TransactionError) in
             let users = transaction.users(Array(Set(revocations.compactMap(\.userID))), named: [])
             let sessions = transaction.sessions(Array(Set(revocations.compactMap(\.sessionID))))
             let usersByID = Dictionary(try users.value().map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -115,7 +115,7 @@ extension Store {
         _ insert: @escaping @Sendable (any StoreTransaction, Item) -> Answer<Bool>
     ) async throws(StoreError) -> [ImportOutcome] {
         guard !items.isEmpty else { return [] }
-        return try await write(.accounts) { (transaction) throws(TransactionError) in
+        return try await write(.everything) { (transaction) throws(TransactionError) in
             let users = transaction.users(Array(Set(items.map(userID))), named: [])
             let news = transaction.news(for: mode)
             let ids = Set(try users.value().map(\.id))

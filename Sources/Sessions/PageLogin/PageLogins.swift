@@ -57,8 +57,7 @@ extension Store {
         let found = try await read(.short) { (reader) throws(TransactionError) in try reader.login(code: hash).value() }
         guard let found else { return nil }
         let place = Installation(userID: found.userID, clientID: found.clientID, deviceID: deviceID)
-        let scope = TransactionScope(.sessions, queue: found.userID.bytes.last ?? 0)
-        return try await write(scope) { (transaction) throws(TransactionError) in
+        return try await write(.sessions(of: found.userID)) { (transaction) throws(TransactionError) in
             // Read anew in each attempt, because another exchange may have used the code since.
             guard let known = try transaction.login(code: hash).value() else { return nil }
             let user = transaction.userForUpdate(.id(place.userID))

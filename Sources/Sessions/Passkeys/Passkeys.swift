@@ -57,7 +57,7 @@ extension Store {
     public func insertPasskey(
         _ insertion: PasskeyInsertion, _ refusal: @escaping @Sendable (User, Int) -> ServiceError?
     ) async throws(StoreError) -> PasskeyInsertion.Outcome {
-        try await write(.sessions) { (transaction) throws(TransactionError) in
+        try await write(.sessions(of: insertion.passkey.userID)) { (transaction) throws(TransactionError) in
             let passkey = insertion.passkey
             // The user's row comes first: registrations of one user wait for each other, so that the limit holds.
             let user = transaction.userForUpdate(.id(passkey.userID))
@@ -87,8 +87,7 @@ extension Store {
     public func usePasskey(
         _ login: PasskeyLogin, _ note: @escaping @Sendable (inout Passkey?) -> AuditEvent?
     ) async throws(StoreError) -> Bool? {
-        let scope = TransactionScope(.sessions, queue: login.userID.bytes.last ?? 0)
-        return try await write(scope) { (transaction) throws(TransactionError) in
+        return try await write(.sessions(of: login.userID)) { (transaction) throws(TransactionError) in
             guard let found = try transaction.find(.passkey(login)) else { return nil }
             if found.isReplay { return false }
             var passkey = found.passkeyLogin?.passkey
@@ -103,7 +102,7 @@ extension Store {
     public func renamePasskey(
         _ id: [UInt8], of userID: Identifier<User>, to name: String
     ) async throws(StoreError) -> Passkey? {
-        try await write(.sessions) { (transaction) throws(TransactionError) in
+        try await write(.sessions(of: userID)) { (transaction) throws(TransactionError) in
             // The lock on the user's row keeps the counter that a login at the same moment writes.
             let (user, known) = (transaction.userForUpdate(.id(userID)), transaction.passkey(id))
             guard try user.value() != nil, var passkey = try known.value(), passkey.userID == userID else { return nil }
@@ -117,7 +116,7 @@ extension Store {
     public func deletePasskey(
         _ id: [UInt8], of userID: Identifier<User>, events: [AuditEvent]
     ) async throws(StoreError) -> Bool {
-        try await write(.sessions) { (transaction) throws(TransactionError) in
+        try await write(.sessions(of: userID)) { (transaction) throws(TransactionError) in
             // The lock on the user's row excludes a login by the passkey at the same moment.
             _ = try transaction.userForUpdate(.id(userID)).value()
             guard try transaction.deletePasskey(id, of: userID).value() else { return false }

@@ -8,8 +8,7 @@ extension Store {
         _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
     ) async throws(StoreError) -> Outcome? {
         let place = Installation(userID: userID, clientID: clientID, deviceID: deviceID)
-        let scope = TransactionScope(.sessions, queue: userID.bytes.last ?? 0)
-        return try await write(scope) { (transaction) throws(TransactionError) in
+        return try await write(.sessions(of: userID)) { (transaction) throws(TransactionError) in
             let found = transaction.userForUpdate(.id(userID))
             let (previous, catalogue) = (transaction.livingSessionForUpdate(at: place), transaction.catalogue())
             guard let user = try found.value() else { return nil }
@@ -43,8 +42,7 @@ extension Store {
         _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
     ) async throws(StoreError) -> Outcome? {
         let place = Installation(userID: login.userID, clientID: clientID, deviceID: deviceID)
-        let scope = TransactionScope(.sessions, queue: login.userID.bytes.last ?? 0)
-        return try await write(scope) { (transaction) throws(TransactionError) in
+        return try await write(.sessions(of: login.userID)) { (transaction) throws(TransactionError) in
             let found = transaction.userForUpdate(.id(login.userID))
             let (used, known) = (transaction.isUsed(login.token), transaction.passkey(login.credentialID))
             let (previous, catalogue) = (transaction.livingSessionForUpdate(at: place), transaction.catalogue())
@@ -65,8 +63,7 @@ extension Store {
         _ decide: @escaping @Sendable (inout SessionOpening) -> Outcome
     ) async throws(StoreError) -> Outcome? {
         let place = Installation(userID: user.id, clientID: clientID, deviceID: deviceID)
-        let scope = TransactionScope(.sessions, queue: user.id.bytes.last ?? 0)
-        return try await write(scope) { (transaction) throws(TransactionError) in
+        return try await write(.sessions(of: user.id)) { (transaction) throws(TransactionError) in
             // The sessions are read before the user: in the other order, a login that commits in between, at another node,
             // would show a session without its user, as if the user had been deleted.
             let tombstones = transaction.sessions(of: user.id, after: nil, limit: 1)
@@ -210,7 +207,11 @@ extension StoreTransaction {
                 namesUser: user.isAnonymous, sources: sources, previous: previous, catalogue: try catalogue.value())
         }
         if known != nil {
-            guard let owner, let user = try owner.0.value() else { throw .corrupted("an identity has no user") }
+            guard let owner, let user = try owner.0.value() else {
+                // The user may have been deleted since the identity was read, and the identity too.
+                if try self.identity(login.key).value() == nil { throw .overtaken }
+                throw .corrupted("an identity has no user")
+            }
             return try found(user, .known, nil, previous: try owner.1?.value() ?? nil)
         }
         // Of two concurrent logins that link the same user, the second reads the identity that the first has linked.
@@ -222,6 +223,7 @@ extension StoreTransaction {
                 user, .linked, sources == access.sources ? nil : sources, previous: try owner.1?.value() ?? nil)
         }
         for (user, namesake) in zip(login.newUsers, namesakes) where try namesake.value() == nil {
+            addToScope(user.id)
             return try found(user, .new, login.sources(of: user), previous: nil)
         }
         return nil

@@ -7,7 +7,7 @@ import Testing
 @Suite("PostgreSQL: errors") struct DatabaseErrorTests {
     @Test(
         "an error that an operator or the end of another transaction cures is unavailable",
-        arguments: ["40001", "40P01", "55P03", "25006", "25P03", "42501", "53300", "57014", "57P01", "08006"])
+        arguments: ["40001", "40P01", "55P03", "23505", "25006", "25P03", "42501", "53300", "57014", "57P01", "08006"])
     func unavailable(state: String) {
         let error = DatabaseError.refused(state: state, message: "no")
         // A right that is missing is missing for every connection: none is made anew.

@@ -66,7 +66,7 @@ import Testing
         try await withStore { store in
             try await store.ping()
             for _ in 0..<4 {
-                try await store.change(nil) { (transaction) throws(DatabaseError) -> Void in
+                try await store.change { (transaction) throws(DatabaseError) -> Void in
                     transaction.add(Statement("DEALLOCATE ALL"))
                 }
                 try await store.ping()

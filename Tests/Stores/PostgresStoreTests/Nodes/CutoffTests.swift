@@ -29,12 +29,11 @@ struct CutoffTests {
 
     /// Holds the door open as a refresh does, from when it has told so until it is let.
     private static func refreshSlowly(
-        _ url: String, _ isUnderWay: DispatchSemaphore, _ commit: DispatchSemaphore
+        of userID: Identifier<User>, _ url: String, _ isUnderWay: DispatchSemaphore, _ commit: DispatchSemaphore
     ) throws {
-        let connection = try Connection(
-            url: url, patience: .seconds(10), names: StatementNames(areUsed: false), now: { .now })
+        let connection = try connect(url)
         try Transaction.run(
-            on: connection, [TransactionLock.accounts.shared], timeLeft: .seconds(60),
+            on: connection, [UserLocks(sharing: [UserLocks.number(of: userID)]).taking], timeLeft: .seconds(60),
             until: ContinuousClock.now + .seconds(60)
         ) { (transaction) throws(DatabaseError) in
             defer { isUnderWay.signal() }
@@ -51,14 +50,15 @@ struct CutoffTests {
         let store = try openStore(url) { $0.clock = clock.wallClock }
         let session = try await givenSession(store)
         let (isUnderWay, commit) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        async let slow: Void = onThread { try Self.refreshSlowly(url, isUnderWay, commit) }
+        async let slow: Void = onThread { try Self.refreshSlowly(of: session.userID, url, isUnderWay, commit) }
         try await onThread { isUnderWay.wait() }
         var event = AuditEvent(.settingsChanged, at: clock.now, by: .system)
         event.revokes = .lifetimesShortened
         async let changed: Void = change.make(store, session, event)
         let waiting = """
-            SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-                AND classid = \(TransactionLock.accounts.rawValue >> 32) AND objid = \(TransactionLock.accounts.rawValue & 0xFFFF_FFFF)
+            SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND (
+                classid = \(TransactionLock.accounts.rawValue >> 32) AND objid = \(TransactionLock.accounts.rawValue & 0xFFFF_FFFF)
+                OR classid = \(UserLocks.space) AND objid = \(UserLocks.number(of: session.userID)) AND objsubid = 2)
             """
         while try PostgresServer.shared.run(waiting) == "0\n" { await Task.yield() }
         clock.advance(by: .seconds(7))

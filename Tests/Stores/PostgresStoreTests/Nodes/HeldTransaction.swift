@@ -9,8 +9,7 @@ final class HeldTransaction {
     private let deadline = ContinuousClock.now + .seconds(60)
 
     init(_ url: String) throws {
-        connection = try Connection(
-            url: url, patience: .seconds(10), names: StatementNames(areUsed: false), now: { .now })
+        connection = try connect(url)
         try run([Statement("BEGIN")])
     }
 

@@ -36,31 +36,6 @@ import Testing
         await store.close()
     }
 
-    /// Runs `body` while no other statement can take the lock that `statement` takes.
-    private func holding(
-        _ statement: Statement, on url: String, _ body: () async throws -> Void
-    ) async throws {
-        let other = try openStore(url)
-        let gate = Gate()
-        async let holder: Void = other.change(nil) { (transaction) throws(DatabaseError) -> Void in
-            _ = try transaction.run(statement)
-            gate.hasBegun.store(true, ordering: .releasing)
-            gate.mayEnd.wait()
-        }
-        while !gate.hasBegun.load(ordering: .acquiring) { await Task.yield() }
-        let result: Result<Void, any Error>
-        do { result = .success(try await body()) } catch { result = .failure(error) }
-        gate.mayEnd.signal()
-        try await holder
-        await other.close()
-        try result.get()
-    }
-
-    private final class Gate: Sendable {
-        let hasBegun = Atomic<Bool>(false)
-        let mayEnd = DispatchSemaphore(value: 0)
-    }
-
     /// Ends the connection that waits for a lock with such a statement, as soon as there is one.
     private func endWaitingConnection(of server: PostgresServer, _ pattern: String) async throws {
         let ending = """
