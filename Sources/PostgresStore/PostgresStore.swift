@@ -86,16 +86,27 @@ public final class PostgresStore: Store {
     @discardableResult static func migrate(
         url: String, options: Options, migrations: [Migration], run: Migration.Run
     ) throws(OpenError) -> (MigrationRunner, DatabaseClock, Options) {
-        let (connection, time) = try OpenError.mapping(url) { () throws(DatabaseError) in
-            let connection = try Connection(url: url, options)
-            return (connection, try DatabaseClock(of: connection, now: options.now, until: options.connectDeadline))
+        let connection = try connect(url: url, options: options)
+        let time = try OpenError.mapping(url) { () throws(DatabaseError) in
+            try DatabaseClock(of: connection, now: options.now, until: options.connectDeadline)
         }
-        try ServerCheck.run(on: connection, url: url, until: options.connectDeadline)
         let settled = options.following(time)
         let runner = MigrationRunner(migrations: migrations, options: settled)
         let newer = try runner.run(run, on: connection, url: url)
         if !newer.isEmpty { options.observer.noted(newerSteps(newer)) }
         return (runner, time, settled)
+    }
+
+    /// Connects to the database that `url` names, and disconnects. Blocks the thread.
+    public static func reach(url: String, options: Options) throws(OpenError) {
+        _ = try connect(url: url, options: options)
+    }
+
+    /// The first connection, to a server that keeps what it acknowledges.
+    static func connect(url: String, options: Options) throws(OpenError) -> Connection {
+        let connection = try OpenError.connection(to: url, options)
+        try ServerCheck.run(on: connection, url: url, until: options.connectDeadline)
+        return connection
     }
 
     /// Connects and applies the given migrations.

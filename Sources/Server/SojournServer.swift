@@ -34,6 +34,7 @@ public actor SojournServer {
     private let testClock: TestClock?
     /// The field `Date` of answers has the time of the database, because apps set their clocks by it.
     private let answerClock: LaterClock
+    private let databaseWait: DatabaseWait
     private let retryAfter: RetryAfter
     private var running: Running?
 
@@ -51,11 +52,14 @@ public actor SojournServer {
     ///   - inherited: the listening sockets that the parent process passes instead of the configured addresses.
     ///   - readyFilePath: the path of the ready file; nil for none.
     ///   - testClock: a clock that admins move; nil: the time is that of `environment`.
+    ///   - databaseWait: how long the start waits for a PostgreSQL database that is down.
     public init(
         _ configuration: ServerConfiguration, _ environment: Environment,
-        inherited: [InheritedListeners.Descriptor] = [], readyFilePath: String? = nil, testClock: TestClock? = nil
+        inherited: [InheritedListeners.Descriptor] = [], readyFilePath: String? = nil, testClock: TestClock? = nil,
+        databaseWait: Duration = .zero
     ) {
         self.configuration = configuration
+        self.databaseWait = DatabaseWait(limit: databaseWait, logger: environment.logger)
         retryAfter = RetryAfter(random: environment.random)
         self.inherited = inherited
         self.testClock = testClock
@@ -82,6 +86,10 @@ public actor SojournServer {
     public func start() async throws(StartError) -> Start {
         DescriptorLimit.raise(to: configuration.limits.connections + 128)
         let reloaders = try loadCertificates()
+        // Before it listens, so that a proxy sees a refused connection and asks another node.
+        try await databaseWait.run { [configuration, environment] () throws(StartError) in
+            try Database.reach(configuration, clock: environment.clock)
+        }
         let (engine, loops) = try makeEngine()
         do throws(StartError) {
             let addresses = try listen(engine, reloaders)
@@ -213,7 +221,9 @@ extension SojournServer {
         var isLogged = false
         while true {
             do throws(StartError) {
-                return try await Application.open(configuration, environment, issuer: issuer)
+                return try await databaseWait.run { [configuration, environment] () async throws(StartError) in
+                    try await Application.open(configuration, environment, issuer: issuer)
+                }
             } catch {
                 guard case .database(.alreadyOpen) = error, patience > .zero else { throw error }
                 if Task.isCancelled { throw .cancelled }

@@ -8,9 +8,9 @@
 #define CPOSTGRES_FUNCTIONS(F)                                                                                          \
     F(PQclear) F(PQcmdTuples) F(PQconnectdbParams) F(PQconsumeInput) F(PQenterPipelineMode) F(PQerrorMessage)           \
     F(PQfinish) F(PQflush) F(PQfname) F(PQgetResult) F(PQgetisnull) F(PQgetlength) F(PQgetvalue) F(PQhost) F(PQisBusy)  \
-    F(PQntuples) F(PQpipelineSync) F(PQresultErrorField) F(PQresultErrorMessage) F(PQresultStatus) F(PQsendPrepare)     \
-    F(PQsendQueryParams) F(PQsendQueryPrepared) F(PQsetNoticeProcessor) F(PQsetnonblocking) F(PQsocket) F(PQsslInUse)   \
-    F(PQstatus)
+    F(PQntuples) F(PQpingParams) F(PQpipelineSync) F(PQresultErrorField) F(PQresultErrorMessage) F(PQresultStatus)      \
+    F(PQsendPrepare) F(PQsendQueryParams) F(PQsendQueryPrepared) F(PQsetNoticeProcessor) F(PQsetnonblocking)            \
+    F(PQsocket) F(PQsslInUse) F(PQstatus)
 
 #define CPOSTGRES_MEMBER(name) __typeof__(name) *name;
 struct CPostgres_library {

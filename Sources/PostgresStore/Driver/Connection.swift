@@ -20,12 +20,9 @@ internal import Glibc
         now: @escaping @Sendable () -> ContinuousClock.Instant
     ) throws(DatabaseError) {
         if let failure = Library.shared.failure { throw .lost("libpq cannot be loaded (package libpq5): \(failure)") }
-        // The last entry wins, so the URL overrides the other parameters.
-        let parameters = [
-            ("fallback_application_name", "sojourn"), ("connect_timeout", String(max(2, patience.components.seconds))),
-            ("client_encoding", "UTF8"), ("target_session_attrs", "read-write"), ("dbname", url),
-        ]
-        let handle = unsafe Self.connect(parameters)
+        let handle = unsafe Self.withParameters(url, patience) { names, values in
+            unsafe libpq.PQconnectdbParams(names, values, 1)
+        }
         guard let handle = unsafe handle else { throw .lost("out of memory") }
         unsafe self.handle = handle
         self.now = now
@@ -45,7 +42,25 @@ internal import Glibc
 
     deinit { unsafe libpq.PQfinish(handle) }
 
-    private static func connect(_ parameters: [(String, String)]) -> OpaquePointer? {
+    /// Whether the server that `url` names takes connections, or the URL cannot be used at all. One that begins, stops or
+    /// recovers takes none.
+    static func isAnswered(url: String, atMost limit: Duration) -> Bool {
+        let answer = unsafe withParameters(url, limit) { names, values in
+            unsafe libpq.PQpingParams(names, values, 1)
+        }
+        return answer == PQPING_OK || answer == PQPING_NO_ATTEMPT
+    }
+
+    /// Runs `body` with the parameters of a connection, in the form of libpq.
+    private static func withParameters<Value>(
+        _ url: String, _ limit: Duration,
+        _ body: ([UnsafePointer<CChar>?], [UnsafePointer<CChar>?]) -> Value
+    ) -> Value {
+        // The last entry wins, so the URL overrides the other parameters.
+        let parameters = [
+            ("fallback_application_name", "sojourn"), ("connect_timeout", String(max(2, limit.components.seconds))),
+            ("client_encoding", "UTF8"), ("target_session_attrs", "read-write"), ("dbname", url),
+        ]
         var texts = Packed()
         for (name, value) in parameters {
             texts.append(name)
@@ -54,7 +69,7 @@ internal import Glibc
         return unsafe texts.withPointers { pointers in
             let names = unsafe stride(from: 0, to: pointers.count, by: 2).map { unsafe pointers[$0] } + [nil]
             let values = unsafe stride(from: 1, to: pointers.count, by: 2).map { unsafe pointers[$0] } + [nil]
-            return unsafe libpq.PQconnectdbParams(names, values, 1)
+            return unsafe body(names, values)
         }
     }
 

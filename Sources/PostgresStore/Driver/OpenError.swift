@@ -1,8 +1,10 @@
 extension PostgresStore {
     /// The reason for which a database cannot be used. Its description is a sentence with advice and contains no password.
     public enum OpenError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The server cannot be reached, or refuses the connection.
+        /// The server cannot be reached, or takes no connections at present.
         case unreachable(reason: String)
+        /// The server takes connections, and refuses this one.
+        case refused(reason: String)
         /// The server acknowledges changes before they are durable; the text names the setting.
         case notDurable(setting: String)
         /// The server's isolation level hides concurrent commits from a running transaction; the text names the level.
@@ -33,6 +35,40 @@ extension PostgresStore {
             }
         }
 
+        /// Makes a connection, and tells a server that is down from one that refuses this connection.
+        ///
+        /// libpq gives no code for the failure of a connection, and the server's texts come in its own language. So `PQping` tells
+        /// whether the server takes connections, before and after a second attempt that fails as well.
+        static func connection(to url: String, _ options: Options) throws(OpenError) -> Connection {
+            var reason = ""
+            for _ in 0..<2 {
+                do throws(DatabaseError) {
+                    return try Connection(url: url, options)
+                } catch {
+                    reason = if case .lost(let message) = error { message } else { error.description }
+                    if Library.shared.failure != nil { throw .failed(reason: reason) }
+                    let isRefused =
+                        !advice(reason).isEmpty || reason.contains("does not support SSL")
+                        || Connection.isAnswered(url: url, atMost: options.connectPatience)
+                    if !isRefused || mayPass(reason) { throw .unreachable(reason: reason) }
+                }
+            }
+            throw .refused(reason: reason)
+        }
+
+        /// Whether a text is PgBouncer's, which answers while the server behind it is down, or says that there are too many
+        /// connections.
+        private static func mayPass(_ reason: String) -> Bool {
+            [
+                "server login has been failing", "server_login_retry", "cannot connect to server",
+                "server conn crashed",
+                "server_connect_timeout", "query_wait_timeout", "client_login_timeout", "no more connections allowed",
+                "too many clients", "too many connections", "connection slots are reserved",
+                "pgbouncer is shutting down",
+                "server is not running",
+            ].contains { reason.contains($0) }
+        }
+
         /// Advice that the messages of libpq do not contain.
         private static func advice(_ reason: String) -> String {
             if reason.contains("certificate verify failed") {
@@ -56,6 +92,8 @@ extension PostgresStore {
             switch self {
             case .unreachable(let reason):
                 "The PostgreSQL database cannot be reached: \(Self.sentence(reason + Self.advice(reason)))"
+            case .refused(let reason):
+                "The PostgreSQL server refuses the connection: \(Self.sentence(reason + Self.advice(reason)))"
             case .notDurable(let setting):
                 "The PostgreSQL server acknowledges changes that a crash can take back (\(setting) is off). Turn it on, for "
                     + "this database at least (ALTER DATABASE … SET), or people will be logged out by a crash."

@@ -48,13 +48,10 @@ extension PostgresStore.DatabaseReport {
     }
 
     init(url: String, options: PostgresStore.Options, migrations: [Migration]) throws(PostgresStore.OpenError) {
-        let (connection, durability) = try PostgresStore.OpenError.mapping(url) { () throws(DatabaseError) in
-            let connection = try Connection(url: url, options)
-            let durability = try PostgresStore.DurabilityReport(
-                of: connection, url: url, options, until: options.connectDeadline)
-            return (connection, durability)
+        let connection = try PostgresStore.connect(url: url, options: options)
+        let durability = try PostgresStore.OpenError.mapping(url) { () throws(DatabaseError) in
+            try PostgresStore.DurabilityReport(of: connection, url: url, options, until: options.connectDeadline)
         }
-        try ServerCheck.run(on: connection, url: url, until: options.connectDeadline)
         let runner = MigrationRunner(migrations: migrations, options: options)
         self = try PostgresStore.OpenError.mapping(url) { () throws(DatabaseError) in
             // The time limit is long, because counting rows takes as long as reading them.

@@ -48,6 +48,14 @@ public enum Database: Sendable {
         }
     }
 
+    /// Returns if the server of a PostgreSQL database takes connections. A database in a file has no server.
+    static func reach(_ configuration: ServerConfiguration, clock: WallClock) throws(StartError) {
+        guard case .postgres(let url) = configuration.database.location else { return }
+        do throws(PostgresStore.OpenError) {
+            try PostgresStore.reach(url: url, options: PostgresStore.Options(clock: clock))
+        } catch { throw .postgres(error) }
+    }
+
     /// Opens the database of the configuration, and runs missing migrations.
     static func open(
         _ configuration: ServerConfiguration, _ environment: Environment, _ observation: StoreObservation

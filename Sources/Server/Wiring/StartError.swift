@@ -41,6 +41,14 @@ public enum StartError: Error, Sendable, CustomStringConvertible {
     /// The ready file cannot be written.
     case readyFile(path: String, reason: String)
 
+    /// Whether the same start may succeed later: the database does not answer.
+    var mayPass: Bool {
+        switch self {
+        case .postgres(.unreachable), .store(.unavailable): true
+        default: false
+        }
+    }
+
     /// The line.
     public var description: String {
         switch self {

@@ -19,6 +19,8 @@ enum ServeCommand {
         path: ["serve"], summary: "Runs the server until SIGTERM or SIGINT.",
         options: settingFlags + [
             Command.Option("--ready-file", "PATH", "a file with the addresses, which exists while the server answers"),
+            Command.Option(
+                "--wait", "DURATION", "waits so long, like 10m, for a PostgreSQL database that is down (default 0)"),
             Command.Option("--test-clock", nil, "lets admins move the clock and make logins, for tests of an app"),
         ],
         discussion: """
@@ -27,10 +29,13 @@ enum ServeCommand {
             the environment (SOJOURN_SERVER_PUBLIC_LISTEN …), and a variable replaces the key of the file.
             config/sojourn.json5 explains every key.
 
+            Without a database it ends. With --wait it tries again each second, and listens only when the database answers; a
+            wrong password, or a database of another program, ends it at once all the same.
+
             The first SIGTERM stops in good order, a second one at once. SIGHUP loads certificates and keys again.
             """,
         examples: [
-            "sojourn serve", "sojourn serve --config /etc/sojourn/sojourn.json5",
+            "sojourn serve", "sojourn serve --config /etc/sojourn/sojourn.json5 --wait 10m",
             "sojourn serve --database sqlite:/tmp/t.sqlite --public 127.0.0.1:0 --admin 127.0.0.1:0 --ready-file ready.json",
         ]
     ) { (arguments) async throws(Failure) in
@@ -44,9 +49,15 @@ enum ServeCommand {
             // The next signal ends the process at once.
             Signals.restoreDefaults()
         }
+        // A year at most, so that its microseconds are a number.
+        let wait = Duration.seconds(min(try arguments.seconds("--wait") ?? 0, 31_536_000))
+        if wait > .zero {
+            // The supervisor's own limit for a start begins after the wait.
+            supervisor?.send("EXTEND_TIMEOUT_USEC=\((wait.components.seconds + 90) * 1_000_000)")
+        }
         let server = SojournServer(
             configuration, environment, inherited: try inherited(), readyFilePath: arguments.value("--ready-file"),
-            testClock: try testClock(arguments, configuration, environment.logger))
+            testClock: try testClock(arguments, configuration, environment.logger), databaseWait: wait)
         guard let start = try await start(server, unless: firstStop) else { return }
         announce(start, configuration, environment.logger)
         supervisor?.send("READY=1")

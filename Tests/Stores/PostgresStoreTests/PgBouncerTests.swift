@@ -57,4 +57,22 @@ import Testing
         #expect(load.refusedCount > 0)
         await store.close()
     }
+
+    @Test("a server that is down behind it may come back, while an unknown database is refused")
+    func serverIsDown() async throws {
+        let server = try PostgresServer()
+        let bouncer = try PgBouncer(before: server)
+        let url = try bouncer.newDatabase()
+        await (try openStore(url)).close()
+        let unknown = #expect(throws: PostgresStore.OpenError.self) {
+            try openStore(url.replacing("/b1?", with: "/unknown?"))
+        }
+        guard case .refused? = unknown else { return #expect(Bool(false), "\(String(describing: unknown))") }
+        try server.control("stop", "-m", "immediate")
+
+        for _ in 0..<2 {
+            let error = #expect(throws: PostgresStore.OpenError.self) { try openStore(url) }
+            guard case .unreachable? = error else { return #expect(Bool(false), "\(String(describing: error))") }
+        }
+    }
 }

@@ -125,7 +125,10 @@ import Testing
     func replacements() throws {
         let script = try Self.text(".ci/package")
         for (path, text) in [
-            ("config/sojourn.service", "ExecStart=/usr/local/bin/sojourn serve --config /etc/sojourn/sojourn.json5\n"),
+            (
+                "config/sojourn.service",
+                "ExecStart=/usr/local/bin/sojourn serve --config /etc/sojourn/sojourn.json5 --wait 10m\n"
+            ),
             ("config/sojourn.service", "\n[Unit]\n"), ("config/sojourn.socket", "\n[Unit]\n"),
             ("config/sojourn.json5", "url: \"sqlite:sojourn.sqlite\",\n"),
         ] {
