@@ -292,7 +292,7 @@ public final class PostgresStore: Store {
         let (outcome, recorded) = try await change(by: scope.queue, locks) {
             (transaction) throws(DatabaseError) in
             let rows = PostgresRows(clock, holding: users.withLock { $0 }, transaction.run)
-            defer { users.withLock { $0?.formUnion(rows.missing) } }
+            defer { users.withLock { $0?.formUnion(rows.met) } }
             let (outcome, rest) = try rows.run(body)
             for statement in rest { transaction.add(statement) }
             return (outcome, rows.recorded)

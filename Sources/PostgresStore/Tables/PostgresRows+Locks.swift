@@ -10,6 +10,13 @@ extension PostgresRows {
         return users.isEmpty && !users.areAllAlone && missing.isEmpty && !holdsRows
     }
 
+    /// The locks of all users that the transaction has met: those that it holds, and those that it misses.
+    var met: UserLocks {
+        var all = missing
+        if let users { all.formUnion(users) }
+        return all
+    }
+
     /// See `UserTransaction`.
     func addToScope(_ userID: Identifier<User>) { share(userID) }
 
