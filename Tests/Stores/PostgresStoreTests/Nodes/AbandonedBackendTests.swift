@@ -13,7 +13,7 @@ struct AbandonedBackendTests {
         { store, id in _ = try await store.updateSession(id) { $0.session.child += 1 } },
         { store, id in _ = try await store.session(id) },
         { store, _ in try await store.ping() },
-        { store, _ in _ = try await store.databaseLife() },
+        { store, _ in _ = try await store.catalogue() },
         { store, _ in
             _ = try await store.read(.page) { (reader) throws(TransactionError) in try reader.catalogue().value() }
         },
