@@ -200,7 +200,7 @@ public final class PostgresStore: Store {
     ///   - locks: asked anew for each attempt.
     func change<Outcome: Sendable>(
         by key: UInt8 = 0, _ locks: @escaping @Sendable () -> [Statement] = { [] },
-        _ body: @escaping @Sendable (Transaction) throws(DatabaseError) -> Outcome
+        body: @escaping @Sendable (Transaction) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
         let outcome = try await perform({ changes.submit($0, by: key) }) { (connection, limit) throws(DatabaseError) in
             try Transaction.run(
@@ -229,10 +229,12 @@ public final class PostgresStore: Store {
         @Sendable func lag(_ connection: Connection, _ limit: TimeLimit) throws(DatabaseError) -> Duration {
             let tables: [FollowedTable] = [.events, .revocations]
             let ages = try connection.read(tables.map { $0.ageOfRest(at: clock.now) }, until: limit.deadline)
-            return .seconds(
-                try ages.reduce(Int64(0)) { (lag, rows) throws(DatabaseError) in
-                    max(lag, try rows.first { row in row.optional { row in row.integer() } } ?? nil ?? 0)
-                })
+            var lag: Int64 = 0
+            for rows in ages {
+                let age = try rows.first { row in row.optional { row in row.integer() } } ?? nil
+                lag = max(lag, age ?? 0)
+            }
+            return .seconds(lag)
         }
         return try await perform(on: reads, lag)
     }

@@ -38,6 +38,8 @@ enum DatabaseError: Error, Hashable {
             case "40001", "40P01", "55P03", "23505": return .mayRepeat
             // The server is a standby, or a primary that became one.
             case "25006": return .distrustsConnection
+            // No memory, or no place in the table of locks, for this transaction.
+            case "53200": return .failsChange
             // The time limit of the transaction was over: while the transaction was idle, or when its limit was to be set
             // again.
             case "25P03", "22023": return .distrustsConnection
@@ -57,6 +59,12 @@ enum DatabaseError: Error, Hashable {
         return false
     }
 
+    /// Whether a unique value is taken.
+    var isUniqueViolation: Bool {
+        if case .refused("23505", _) = self { return true }
+        return false
+    }
+
     /// Whether the server had no memory for the transaction, or no place in its table of locks.
     var isOutOfMemory: Bool {
         if case .refused("53200", _) = self { return true }
@@ -70,8 +78,9 @@ enum DatabaseError: Error, Hashable {
         case .lost, .forgotten, .overtaken, .outgrown: .unavailable(description)
         case .refused(let state, _):
             // Damaged data, a damaged index, or an impossible statement or value is corruption. A missing privilege (42501) is
-            // not, because the database user had it when the schema was made and an operator can grant it again.
-            state.hasPrefix("XX00") || consequence == .failsChange && state != "42501"
+            // not, because the database user had it when the schema was made and an operator can grant it again. Nor is a lack of
+            // memory.
+            state.hasPrefix("XX00") || consequence == .failsChange && !["42501", "53200"].contains(state)
                 ? .corrupted(description) : .unavailable(description)
         }
     }

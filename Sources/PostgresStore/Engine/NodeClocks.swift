@@ -11,6 +11,6 @@ extension PostgresStore {
             ])
             return try rows[2].map { row in .milliseconds(row.integer()) }
         }
-        return try await change(nil, exchange)
+        return try await change(body: exchange)
     }
 }

@@ -53,7 +53,7 @@ final class SessionBatch: Sendable {
                 remaining = conflicts
             } catch {
                 options.observer.failed(error.description)
-                if error.consequence == .mayRepeat { continue }
+                if error.consequence == .mayRepeat, !error.isUniqueViolation { continue }
                 if error.isOutOfMemory, remaining.count > 1 {
                     // A smaller batch needs fewer locks at the server.
                     let half = remaining.count / 2

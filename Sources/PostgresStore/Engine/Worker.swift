@@ -28,9 +28,13 @@ final class Worker: Sendable {
     /// Answers all of `batch`.
     func process(_ batch: [PendingWork]) { for work in batch { answer(to: work)() } }
 
+    /// The largest number of attempts that end because a unique value is taken.
+    private static let takenMax = 3
+
     /// Does the work, and returns a closure that delivers the outcome or an error.
     func answer(to work: PendingWork) -> @Sendable () -> Void {
         let deadline = work.waitingSince + options.decisionDeadline
+        var takenCount = 0
         while true {
             guard options.now() < deadline else {
                 return { work.refuse(.unavailable("waited longer than the deadline for the database")) }
@@ -43,6 +47,9 @@ final class Worker: Sendable {
             } catch {
                 // A transaction that another one has overtaken is not a failure.
                 if error != .overtaken { options.observer.failed(error.description) }
+                // The next attempt finds a value that another transaction has taken. One that stays taken is damage.
+                if error.isUniqueViolation { takenCount += 1 }
+                if takenCount > Self.takenMax { return { work.refuse(.corrupted(error.description)) } }
                 if error.consequence == .mayRepeat { continue }
                 return { work.refuse(error.storeError) }
             }

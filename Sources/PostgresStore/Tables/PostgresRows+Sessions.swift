@@ -85,8 +85,8 @@ extension PostgresRows {
     }
 
     func end(_ id: Identifier<Session>, _ ending: Session.Ending) {
-        assert(owners[id] != nil, "a session is read before it ends")
-        if let userID = owners[id] { shareToWrite(userID) }
+        guard let userID = owners[id] else { preconditionFailure("a session is read before it ends") }
+        shareToWrite(userID)
         perform(SessionSQL.end(id, ending))
     }
 

@@ -208,8 +208,8 @@ extension StoreTransaction {
         }
         if known != nil {
             guard let owner, let user = try owner.0.value() else {
-                // The user may have been deleted since the identity was read, and the identity too.
-                if try self.identity(login.key).value() == nil { throw .overtaken }
+                // The user may have been deleted since the identity was read, and the identity may be another one's or gone.
+                if try self.identity(login.key).value() != known { throw .overtaken }
                 throw .corrupted("an identity has no user")
             }
             return try found(user, .known, nil, previous: try owner.1?.value() ?? nil)

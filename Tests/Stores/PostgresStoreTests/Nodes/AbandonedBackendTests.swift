@@ -31,7 +31,7 @@ struct AbandonedBackendTests {
         let tables = try server.run(
             "SELECT string_agg(tablename, ', ') FROM pg_tables WHERE schemaname = current_schema()", schema: schema)
         let (hasLock, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        async let holder: Void = other.change(nil) { (transaction) throws(DatabaseError) in
+        async let holder: Void = other.change { (transaction) throws(DatabaseError) -> Void in
             _ = try transaction.run(Statement("LOCK TABLE \(tables) IN ACCESS EXCLUSIVE MODE"))
             hasLock.signal()
             mayEnd.wait()

@@ -44,7 +44,7 @@ struct ChangePoolTests {
     private static func change(_ store: PostgresStore, by key: UInt8, _ body: @escaping @Sendable () -> Void)
         async throws
     {
-        try await store.change(nil, by: key) { (transaction) throws(DatabaseError) -> Void in
+        try await store.change(by: key) { (transaction) throws(DatabaseError) -> Void in
             _ = try transaction.run(Statement("SELECT 1"))
             body()
         }
