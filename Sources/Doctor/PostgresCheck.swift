@@ -29,6 +29,10 @@ struct PostgresCheck {
     /// Runs every check of a database that was read.
     func findings(in report: PostgresStore.DatabaseReport) -> [Finding] {
         var findings = [Self.server(report), Self.clock(report.clockSkew, report.contents?.settings)]
+        // The rows have the database's time.
+        let contents = ContentsCheck(
+            configuration: contents.configuration, environment: contents.environment,
+            now: contents.now - Int64((report.clockSkew.lead / .seconds(1)).rounded()))
         if report.appliedCount == 0 {
             return findings + [Finding(.ok, "migrations", "the schema is empty: the first start makes its tables")]
         }

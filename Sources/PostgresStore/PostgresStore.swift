@@ -119,7 +119,7 @@ public final class PostgresStore: Store {
         (self.options, self.url, self.time, machineClock) = (settled, url, time, options.clock)
         var lanes: [ReconnectingConnection] = []
         func newConnection() -> ReconnectingConnection {
-            let made = ReconnectingConnection(url: url, options: settled, names: names)
+            let made = ReconnectingConnection(url: url, options: settled, names: names, noting: time)
             lanes.append(made)
             return made
         }
@@ -202,12 +202,22 @@ public final class PostgresStore: Store {
         by key: UInt8 = 0, _ locks: @escaping @Sendable () -> [Statement] = { [] },
         body: @escaping @Sendable (Transaction) throws(DatabaseError) -> Outcome
     ) async throws(StoreError) -> Outcome {
+        let time = time
         let outcome = try await perform({ changes.submit($0, by: key) }) { (connection, limit) throws(DatabaseError) in
             try Transaction.run(
-                on: connection, locks(), timeLeft: limit.left, until: limit.deadline, body)
+                on: connection, locks(), timeLeft: limit.left, until: limit.deadline, noting: time, body)
         }
         options.observer.committed()
         return outcome
+    }
+
+    /// The time of the database that `url` names, for what is done once. Blocks the thread.
+    public static func time(of url: String, options: Options) throws(OpenError) -> WallClock {
+        func ask() throws(DatabaseError) -> WallClock {
+            let connection = try Connection(url: url, options)
+            return try DatabaseClock(of: connection, now: options.now, until: options.connectDeadline).wall
+        }
+        return try OpenError.mapping(url, ask)
     }
 
     /// The difference between this machine's clock and the database's. The database is asked if its last answer with a time

@@ -522,5 +522,6 @@ INSERT INTO heartbeat (id, beats) VALUES (1, 0);
 CREATE TABLE nodes (
     name text PRIMARY KEY, -- random, at each start
     lead_milliseconds bigint NOT NULL,
+    reports bigint NOT NULL, -- by it, one tells a new report from that of a node that is gone
     seen_at bigint NOT NULL -- the last report
 );

@@ -1,12 +1,21 @@
 /// Checks whether a server keeps acknowledged changes, and whether a statement sees what was committed before it began. All
 /// guarantees for several nodes depend on these two.
 enum ServerCheck {
-    /// The problem of the server that `connection` leads to; nil if there is none.
+    /// The problem of the server that `connection` leads to; nil if there is none. The same round trip corrects `time`.
     static func problem(
-        on connection: Connection, until deadline: ContinuousClock.Instant
+        on connection: Connection, noting time: DatabaseClock? = nil, until deadline: ContinuousClock.Instant
     ) throws(DatabaseError) -> PostgresStore.OpenError? {
-        let settings = try connection.run([asking], commits: false, until: deadline)[0]
-        return try settings.first { row in
+        let before = time?.now()
+        let rows = try connection.run([asking, DatabaseClock.asking], commits: false, until: deadline)
+        let after = time?.now()
+        let problem = try problem(in: rows[0])
+        // The time of a server that is refused is not taken.
+        if problem == nil, let time, let before, let after { try time.note(rows[1], between: before, and: after) }
+        return problem
+    }
+
+    private static func problem(in settings: Rows) throws(DatabaseError) -> PostgresStore.OpenError? {
+        try settings.first { row in
             for setting in ["fsync", "synchronous_commit"] where row.text() == "off" {
                 return .notDurable(setting: setting)
             }

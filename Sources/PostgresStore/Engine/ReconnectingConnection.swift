@@ -20,11 +20,14 @@ final class ReconnectingConnection: Sendable {
     private let options: PostgresStore.Options
     private let url: String
     private let names: StatementNames
+    private let time: DatabaseClock?
 
-    init(url: String, options: PostgresStore.Options, names: StatementNames) {
+    /// A connection to the server at `url`. Each time that it is made it corrects `time`.
+    init(url: String, options: PostgresStore.Options, names: StatementNames, noting time: DatabaseClock? = nil) {
         self.url = url
         self.options = options
         self.names = names
+        self.time = time
     }
 
     /// The shortest timeout that libpq accepts for a connection.
@@ -98,7 +101,8 @@ final class ReconnectingConnection: Sendable {
             let connection = try Connection(
                 url: url, patience: min(options.connectPatience, left), names: names, now: options.now)
             // The new connection may lead to another server than the one at the opening of the store.
-            let problem = try ServerCheck.problem(on: connection, until: options.now() + options.connectPatience)
+            let problem = try ServerCheck.problem(
+                on: connection, noting: time, until: options.now() + options.connectPatience)
             if let problem { throw .lost(problem.description) }
             return connection
         } catch {

@@ -73,6 +73,21 @@ final class SessionBatch: Sendable {
 
     private typealias Answer = @Sendable () -> Void
 
+    /// The longest time from the moment at which a request reads the clock until it waits in a queue.
+    private static let preparationMax = Duration.milliseconds(100)
+
+    /// Refuses every change that has read the time before the last large correction, and returns the others; nil if there is no
+    /// such change. A token is not spent by a decision at a wrong time.
+    private func refuseMistimed(_ changes: [PendingSessionChange]) -> [PendingSessionChange]? {
+        guard options.followsDatabaseClock, let leap = time.lastLeap else { return nil }
+        let rest = changes.filter { $0.waitingSince - Self.preparationMax > leap }
+        if rest.count == changes.count { return nil }
+        for change in changes where change.waitingSince - Self.preparationMax <= leap {
+            change.refuse(.unavailable("the database's clock was set, or another server answers"))
+        }
+        return rest
+    }
+
     /// The result of the first round trip.
     private struct Snapshot {
         let sessions: [SessionSQL.Stored]
@@ -87,6 +102,7 @@ final class SessionBatch: Sendable {
         _ changes: [PendingSessionChange], on connection: Connection, until deadline: ContinuousClock.Instant
     ) throws(DatabaseError) -> ([Answer], conflicts: [PendingSessionChange]) {
         let snapshot = try read(changes, on: connection, until: deadline)
+        if let rest = refuseMistimed(changes) { return ([], conflicts: rest) }
         let decided = try decide(changes, in: snapshot)
         let conflicting = try write(decided.writes, in: snapshot, on: connection, until: deadline, decided.written)
         var answers: [Answer] = []

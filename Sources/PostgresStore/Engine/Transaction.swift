@@ -35,16 +35,18 @@ final class Transaction {
     private var waiting: [Statement]
     private let beginningCount: Int
     private let isReadOnly: Bool
+    private let time: DatabaseClock?
     private var isOpen = false
 
     private init(
         _ connection: Connection, _ limit: Statement, _ locks: [Statement], isReadOnly: Bool,
-        until deadline: ContinuousClock.Instant
+        until deadline: ContinuousClock.Instant, noting time: DatabaseClock? = nil
     ) {
         self.connection = connection
         self.deadline = deadline
         self.limit = limit
         self.isReadOnly = isReadOnly
+        self.time = time
         let beginning = isReadOnly ? Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") : Statement("BEGIN")
         waiting = [beginning, limit] + locks
         beginningCount = waiting.count
@@ -53,11 +55,17 @@ final class Transaction {
     /// Runs `body` in a transaction, which commits when `body` returns and rolls back when it throws. The server itself ends
     /// the transaction at `deadline`. A node that has lost its power or network, or is suspended, therefore holds no lock after
     /// that, and a node that resumes later commits nothing.
+    ///
+    /// - Parameter time: the clock that the first round trip corrects. Behind PgBouncer a connection may lead to another server
+    ///   than at its last use.
     static func run<Value>(
         on connection: Connection, _ locks: [Statement], timeLeft: Duration, until deadline: ContinuousClock.Instant,
-        _ body: (Transaction) throws(DatabaseError) -> Value
+        noting time: DatabaseClock? = nil, _ body: (Transaction) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
-        try Transaction(connection, timeLimit(timeLeft), locks, isReadOnly: false, until: deadline).run(body)
+        try Transaction(
+            connection, timeLimit(timeLeft, telling: time != nil), locks, isReadOnly: false, until: deadline,
+            noting: time
+        ).run(body)
     }
 
     /// Runs `body` on the rows of one snapshot, whatever the number of its round trips.
@@ -81,19 +89,25 @@ final class Transaction {
 
     /// The statement that ends the transaction at that duration after its beginning, by the server's clock: a statement that
     /// still runs is cancelled, and an idle connection is closed. If the time is over, the statement itself fails, because 0
-    /// would mean no limit.
-    static func timeLimit(_ duration: Duration) -> Statement {
+    /// would mean no limit. With `tellsTime` it also reads the server's clock, into its third column.
+    static func timeLimit(_ duration: Duration, telling tellsTime: Bool = false) -> Statement {
         let (seconds, attoseconds) = duration.components
-        return Statement(limiting, max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+        return Statement(
+            tellsTime ? limitingAndTelling : limiting, max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000))
     }
 
-    private static let limiting = Template(
-        """
-        SELECT set_config('statement_timeout', coalesce(nullif(v.ms, 0), -1)::text, true),
-            set_config('idle_in_transaction_session_timeout', coalesce(nullif(v.ms, 0), -1)::text, true)
-        FROM (SELECT $1::bigint
-            - (extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000)::bigint AS ms) AS v
-        """)
+    private static let limiting = limiting("")
+    private static let limitingAndTelling = limiting(", \(DatabaseClock.reading)")
+
+    private static func limiting(_ columns: String) -> Template {
+        Template(
+            """
+            SELECT set_config('statement_timeout', coalesce(nullif(v.ms, 0), -1)::text, true),
+                set_config('idle_in_transaction_session_timeout', coalesce(nullif(v.ms, 0), -1)::text, true)\(columns)
+            FROM (SELECT $1::bigint
+                - (extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000)::bigint AS ms) AS v
+            """)
+    }
 
     /// Runs the queued statements and then these, in one round trip. Afterwards the server waits for the next statement for the
     /// remaining time, which is less than at the beginning.
@@ -106,8 +120,11 @@ final class Transaction {
     ) throws(DatabaseError) -> [Rows] {
         let prefix = waiting
         waiting = []
+        let (isFirst, before) = (!isOpen, time?.now())
         isOpen = true
         let rows = try connection.run(prefix + statements + end, commits: commits, until: deadline)
+        // The limit of the first round trip follows `BEGIN`.
+        if isFirst, let time, let before { try time.note(rows[1], column: 2, between: before, and: time.now()) }
         return Array(rows.dropFirst(prefix.count).prefix(statements.count))
     }
 

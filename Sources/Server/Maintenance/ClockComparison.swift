@@ -11,7 +11,10 @@ struct ClockComparison: Sendable {
     /// The time between two comparisons, and the age from which the last answer of the database with a time is too old for one.
     static let period = Duration.seconds(5)
     /// The time between two reports to the other nodes while the clocks agree.
-    static let reportPeriod = Duration.seconds(30)
+    static let reportPeriod = Duration.seconds(10)
+    /// The age of a difference from which new reports of other nodes count. Within it every node has noticed that another server
+    /// answers, or that the database's clock was set.
+    static let doubtPeriod = period * 2
 
     private let store: PostgresStore
     private let logger: Logger
@@ -26,6 +29,11 @@ struct ClockComparison: Sendable {
             var allowed = ClockSkew.allowed(for: nil)
             var verdict = ClockVerdict.right
             var reportedAt: ContinuousClock.Instant?
+            /// The beginning of the present difference.
+            var offSince: ContinuousClock.Instant?
+            /// The numbers of the others' reports that were there when the difference had that age. They do not count: they may
+            /// be about another server, or of nodes that are gone.
+            var earlier: [String: Int64]?
             /// Whether the last comparison failed.
             var isBlind = false
         }
@@ -68,27 +76,15 @@ struct ClockComparison: Sendable {
             await compare()
             try? await Task.sleep(for: Self.period)
         }
+        let isTold = state.values.withLock { $0.reportedAt != nil && !$0.isBlind }
+        if isTold { try? await store.forgetLead(of: node) }
     }
 
     /// Compares the clocks once.
     func compare() async {
         do throws(StoreError) {
-            let skew = try await store.clockSkew(ofAge: Self.period)
-            // The settings are read only for a difference that can be too large.
-            let mayExceed = skew.exceeds(ClockSkew.allowed(for: nil))
-            let allowed = ClockSkew.allowed(for: mayExceed ? try await store.catalogue().settings.sessions : nil)
-            let isRight = !skew.exceeds(allowed)
-            let isDue = state.values.withLock { values in
-                values.lead = skew.lead
-                if mayExceed { values.allowed = allowed }
-                values.isBlind = false
-                return values.reportedAt.map { now() - $0 >= Self.reportPeriod } ?? true
-            }
-            // A node in doubt asks the others each time.
-            let isChange = isRight != (state.values.withLock { $0.verdict } == .right)
-            guard isDue || isChange || !isRight else { return }
-            let others = try await store.exchangeLeads(of: node, skew.certainLead)
-            settle(ClockVerdict(skew.certainLead, others, allowed: allowed), skew.lead, allowed)
+            try await judge(try await store.clockSkew(ofAge: Self.period))
+            state.values.withLock { $0.isBlind = false }
         } catch {
             let isNew = state.values.withLock { values in
                 defer { values.isBlind = true }
@@ -96,6 +92,41 @@ struct ClockComparison: Sendable {
             }
             guard isNew else { return }
             logger.warning("the clock cannot be compared with the database's", ["cause": .string("\(error)")])
+        }
+    }
+
+    /// Tells the other nodes of the difference, and judges it by theirs.
+    private func judge(_ skew: ClockSkew) async throws(StoreError) {
+        let (isDue, isInDoubt) = state.values.withLock { values in
+            values.lead = skew.lead
+            return (values.reportedAt.map { now() - $0 >= Self.reportPeriod } ?? true, values.verdict != .right)
+        }
+        // A node in doubt asks the others each time.
+        guard isDue || isInDoubt || skew.exceeds(ClockSkew.allowed(for: nil)) else { return }
+        let allowed = ClockSkew.allowed(for: try await store.catalogue().settings.sessions)
+        state.values.withLock { $0.allowed = allowed }
+        let isRight = !skew.exceeds(allowed)
+        guard isDue || isInDoubt || !isRight else { return }
+        let others = try await store.exchangeLeads(of: node, skew.certainLead)
+        let votes = votes(of: others, isRight: isRight)
+        settle(ClockVerdict(skew.certainLead, votes, allowed: allowed), skew.lead, allowed)
+    }
+
+    /// The leads of the reports that are new since this node's difference had the age `doubtPeriod`.
+    private func votes(of others: [PostgresStore.ClockReport], isRight: Bool) -> [Duration] {
+        let now = now()
+        return state.values.withLock { values in
+            if isRight {
+                (values.offSince, values.earlier) = (nil, nil)
+                return []
+            }
+            let since = values.offSince ?? now
+            values.offSince = since
+            guard now - since >= Self.doubtPeriod else { return [] }
+            let earlier =
+                values.earlier ?? Dictionary(others.map { ($0.node, $0.number) }, uniquingKeysWith: { $1 })
+            values.earlier = earlier
+            return others.filter { earlier[$0.node] != $0.number }.map(\.lead)
         }
     }
 

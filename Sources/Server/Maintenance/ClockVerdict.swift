@@ -2,7 +2,7 @@
 enum ClockVerdict: Hashable, Sendable {
     /// This machine's clock is the database's, as far as is allowed.
     case right
-    /// It is not, and the other nodes do not say which one is wrong: there are none, or they contradict each other.
+    /// It is not, and the other nodes do not say which one is wrong: none has reported since, or they contradict each other.
     case wrong
     /// It is not, and at least half of the other nodes agree with the database: this node is not ready.
     case outvoted

@@ -1,4 +1,4 @@
-internal import Configuration
+public import Configuration
 public import PostgresStore
 public import SQLiteStore
 public import Sessions
@@ -24,6 +24,13 @@ public enum Database: Sendable {
         case .sqlite(let store): store.clock
         case .postgres(let store): store.clock
         }
+    }
+
+    /// The time for what the command line does without the database: the machine's, or that of a database that all nodes share,
+    /// if it answers.
+    public static func clock(_ configuration: ServerConfiguration, _ environment: Environment) -> WallClock {
+        guard case .postgres(let url) = configuration.database.location else { return environment.clock }
+        return (try? PostgresStore.time(of: url, options: .init(clock: environment.clock))) ?? environment.clock
     }
 
     /// The number of waiting changes.

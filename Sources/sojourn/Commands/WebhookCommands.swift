@@ -43,7 +43,8 @@ enum WebhookCommands {
         do throws(StartError) { target = try webhook.target(environment) } catch {
             throw Failure(.failed, error.description)
         }
-        let probe = await WebhookProbe.send(to: target, clock: environment.clock, random: environment.random)
+        let clock = Database.clock(configuration, environment)
+        let probe = await WebhookProbe.send(to: target, clock: clock, random: environment.random)
         if arguments.isJSON {
             Terminal.write(String(decoding: json(probe, webhook).text(pretty: true), as: UTF8.self))
         } else if probe.outcome.isTaken {

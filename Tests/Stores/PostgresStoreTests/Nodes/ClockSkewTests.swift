@@ -7,7 +7,8 @@ import Testing
 
 /// This machine's clock beside that of a real server, which is the same clock here: what it is set wrong by is what is found.
 @Suite("PostgreSQL: the clocks of nodes") struct ClockSkewTests {
-    private static func clock(shiftedBy shift: Duration) -> WallClock {
+    /// This machine's clock, set wrong by that much.
+    static func clock(shiftedBy shift: Duration = .zero) -> WallClock {
         let read = { @Sendable () -> Duration in
             var time = timespec()
             clock_gettime(CLOCK_REALTIME, &time)

@@ -33,8 +33,6 @@ struct NodeTimeTests {
             configuration.server.issuer = "https://id.example"
             right = try await Application.open(configuration, Self.environment(ahead: 0, followsDatabase))
             _ = try await Administration(right.context).changeSettings(by: .system) { $0.rotationInterval = interval }
-            // What a node that is right tells the others.
-            if case .postgres(let store) = right.database { _ = try await store.exchangeLeads(of: "right", .zero) }
             off = SojournServer(configuration, Self.environment(ahead: seconds, followsDatabase))
             addresses = try await off.start()
         }
@@ -159,6 +157,23 @@ struct NodeTimeTests {
         return (issued, try #require(claims["exp"]?.integer) - issued)
     }
 
+    @Test("a message of the command line itself has the database's time, or the machine's if the database is away")
+    func commandLine() throws {
+        let folder = StartingFolder()
+        var configuration = folder.configuration
+        let environment = Environment(
+            clock: WallClock { Instant(secondsSinceEpoch: 4_000_000_000) }, logger: .silent)
+        for (location, isDatabases) in [
+            (.postgres(url: try PostgresServer.shared.newDatabase()), true),
+            (.postgres(url: "postgres://127.0.0.1:1/away"), false), (configuration.database.location, false),
+        ] as [(ServerConfiguration.Database.Location, Bool)] {
+            configuration.database.location = location
+            let time = Database.clock(configuration, environment).now.secondsSinceEpoch
+            #expect((time == 4_000_000_000) != isDatabases)
+            if isDatabases { #expect(abs(time - WallClock.system.now.secondsSinceEpoch) < 60) }
+        }
+    }
+
     @Test("a proof of possession of a phone with a right clock is accepted there", arguments: offsets)
     func proof(seconds: Int64) async throws {
         let nodes = try await Nodes(ahead: seconds)
@@ -173,12 +188,15 @@ struct NodeTimeTests {
         await nodes.end()
     }
 
-    @Test("the node says that it is not ready as soon as it has compared the clocks")
+    @Test("the node says that it is not ready as soon as another node tells again that it agrees with the database")
     func readiness() async throws {
         let nodes = try await Nodes(ahead: 600)
         let deadline = ContinuousClock.now + .seconds(60)
         var answer = try nodes.call(.get, "/readyz")
         while answer.status == 200, ContinuousClock.now < deadline {
+            if case .postgres(let store) = nodes.right.database {
+                _ = try await store.exchangeLeads(of: "right", .zero)
+            }
             try await Task.sleep(for: .milliseconds(50))
             answer = try nodes.call(.get, "/readyz")
         }
