@@ -29,12 +29,16 @@ public enum DeliveryColumns {
 /// The state of the clean-up as a row, without its key.
 public enum CleanUpColumns {
     /// The columns, in the order of `read`.
-    public static let all = Columns("holder", "held_until", "walked_to")
+    public static let all = Columns("holder", "held_until", "walked_to", "walk_end", "users_read_to")
 
     /// Reads the columns.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> CleanUp {
         let lease = Lease(holder: row.text(), heldUntil: row.instant())
-        return CleanUp(lease: lease, walkedTo: try row.optionalIdentifier())
+        var cleanUp = CleanUp(lease: lease)
+        cleanUp.walkedTo = try row.optionalIdentifier()
+        cleanUp.walkEnd = try row.optionalIdentifier()
+        cleanUp.usersReadTo = try row.optionalIdentifier()
+        return cleanUp
     }
 
     /// Writes all columns.
@@ -42,5 +46,7 @@ public enum CleanUpColumns {
         row.add(cleanUp.lease.holder)
         row.add(cleanUp.lease.heldUntil)
         row.add(cleanUp.walkedTo)
+        row.add(cleanUp.walkEnd)
+        row.add(cleanUp.usersReadTo)
     }
 }

@@ -230,7 +230,7 @@ CREATE TABLE sessions (
     child_confirmed_at bigint, -- when the child was presented before the next one was due; counts if later than the answer
     ended_at bigint,
     ended_reason text
-) WITH (fillfactor = 80);
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01);
 
 -- At most one active session for each device. Finds the active sessions of a user.
 CREATE UNIQUE INDEX sessions_living ON sessions (user_id, client_id, device_id) WHERE ended_at IS NULL;
@@ -486,7 +486,9 @@ CREATE TABLE clean_up (
     id bigint PRIMARY KEY CHECK (id = 1),
     holder text NOT NULL,
     held_until bigint NOT NULL,
-    walked_to uuid -- the last session of the walk; null: there is no walk
+    walked_to uuid, -- the last session of the walk; null: there is no walk
+    walk_end uuid, -- the last session before a change, to which the walk goes once more; null: there was no change
+    users_read_to uuid -- the last anonymous user that was read; null: the next one is the first
 );
 INSERT INTO clean_up (id, holder, held_until) VALUES (1, '', 0);
 

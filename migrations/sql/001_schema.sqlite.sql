@@ -482,7 +482,9 @@ CREATE TABLE clean_up (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     holder TEXT NOT NULL,
     held_until INTEGER NOT NULL,
-    walked_to BLOB -- the last session of the walk; null: there is no walk
+    walked_to BLOB, -- the last session of the walk; null: there is no walk
+    walk_end BLOB, -- the last session before a change, to which the walk goes once more; null: there was no change
+    users_read_to BLOB -- the last anonymous user that was read; null: the next one is the first
 ) STRICT;
 INSERT INTO clean_up (id, holder, held_until) VALUES (1, '', 0);
 

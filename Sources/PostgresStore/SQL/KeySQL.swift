@@ -74,9 +74,13 @@ enum CleanUpSQL {
 
     static func read(_ row: inout Row) throws(CorruptRow) -> CleanUp { try CleanUpColumns.read(&row) }
 
-    /// Begins the walk along all sessions.
+    /// Begins the walk along all sessions, or lets it go once more to where it is.
     static let walk = Statement(
-        "UPDATE clean_up SET walked_to = '00000000-0000-0000-0000-000000000000'::uuid WHERE id = 1")
+        """
+        UPDATE clean_up SET walk_end = walked_to,
+            walked_to = coalesce(walked_to, '00000000-0000-0000-0000-000000000000'::uuid)
+        WHERE id = 1
+        """)
 
     static func update(_ cleanUp: CleanUp) -> Statement {
         Statement("UPDATE clean_up SET \(CleanUpColumns.all.assignments(from: 1)) WHERE id = 1") { row in

@@ -190,7 +190,8 @@ enum SessionSQL {
             ArrayParameter(looks.map(\.session.id)))
     }
 
-    /// Moves looks. The revision stays, because no other node decides by the time of a look.
+    /// Moves looks. The revision stays, because no other node decides by the time of a look. A look is moved to a later time only
+    /// if it is as it was found, and to an earlier one from any later.
     static func move(_ looks: [(look: SessionLook, next: Instant)]) -> Statement {
         var (old, new) = (ArrayParameter(of: .bigint), ArrayParameter(of: .bigint))
         for (look, next) in looks {
@@ -201,17 +202,19 @@ enum SessionSQL {
             """
             UPDATE sessions s SET look_at = v.new
             FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS v (id, old, new)
-            WHERE s.id = v.id AND s.look_at = v.old AND s.ended_at IS NULL
+            WHERE s.id = v.id AND s.ended_at IS NULL
+                AND (s.look_at = v.old OR (v.new < v.old AND v.new < s.look_at))
             """, ArrayParameter(looks.map(\.look.session.id)), old, new)
     }
 
-    /// Moves the looks at the sessions of a user forward to `instant`.
+    /// Moves the looks at the sessions of a user forward to `instant`. A look that is due changes too, which keeps a step of
+    /// clean-up that has read the user before from moving it to the end of before.
     static func lookEarlier(at userID: Identifier<User>, by instant: Instant) -> Statement {
         Statement(
             """
-            UPDATE sessions s SET look_at = $2::bigint
+            UPDATE sessions s SET look_at = least(s.look_at - 1, $2::bigint)
             FROM (
-                SELECT id FROM sessions WHERE user_id = $1::uuid AND ended_at IS NULL AND look_at > $2::bigint
+                SELECT id FROM sessions WHERE user_id = $1::uuid AND ended_at IS NULL
                 ORDER BY id FOR NO KEY UPDATE
             ) v WHERE s.id = v.id
             """, userID, instant)

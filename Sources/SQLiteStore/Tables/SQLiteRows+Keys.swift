@@ -101,8 +101,9 @@ enum DeliveryRow {
 enum CleanUpRow {
     static let select = Query("SELECT \(CleanUpColumns.all.list) FROM clean_up WHERE id = 1")
     static let update = Query(updating: CleanUpColumns.all, of: "clean_up", "id = 1")
-    /// Begins the walk along all sessions.
-    static let walk = Query("UPDATE clean_up SET walked_to = zeroblob(16) WHERE id = 1")
+    /// Begins the walk along all sessions, or lets it go once more to where it is.
+    static let walk = Query(
+        "UPDATE clean_up SET walk_end = walked_to, walked_to = coalesce(walked_to, zeroblob(16)) WHERE id = 1")
 
     static func read(_ row: inout Row) throws(CorruptRow) -> CleanUp { try CleanUpColumns.read(&row) }
 }

@@ -89,7 +89,7 @@ extension SQLiteRows {
 
     func move(_ looks: [(look: SessionLook, next: Instant)], forgetting forgotten: [SessionLook]) -> Answer<Int> {
         answer { (connection) throws(DatabaseError) in
-            for (look, next) in looks { try connection.execute(SessionRow.move, next, look.row) }
+            for (look, next) in looks { try connection.execute(SessionRow.move, next, look.row, look.lookAt) }
             var count = 0
             for look in forgotten {
                 count += try connection.execute(SessionRow.delete, look.row)

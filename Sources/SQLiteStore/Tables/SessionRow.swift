@@ -112,12 +112,16 @@ enum SessionRow {
     static let selectDue = Query("\(looking) WHERE s.ended_at IS NULL AND s.look_at <= ? ORDER BY s.look_at LIMIT ?")
     static let selectAfter = Query("\(looking) WHERE s.id > ? ORDER BY s.id LIMIT ?")
 
-    /// Moves the look at a session.
-    static let move = Query("UPDATE sessions SET look_at = ? WHERE number = ?")
+    /// Moves the look at a session, to a later time only if it is as it was found.
+    static let move = Query(
+        """
+        UPDATE sessions SET look_at = ?1
+        WHERE number = ?2 AND ended_at IS NULL AND (look_at = ?3 OR (?1 < ?3 AND ?1 < look_at))
+        """)
 
     /// Moves the looks at the sessions of a user forward.
     static let lookEarlier = Query(
-        "UPDATE sessions SET look_at = ?1 WHERE user_number = ?2 AND ended_at IS NULL AND look_at > ?1")
+        "UPDATE sessions SET look_at = min(look_at - 1, ?1) WHERE user_number = ?2 AND ended_at IS NULL")
 
     /// The read of one part of an export.
     static let selectInOrder = Query("SELECT \(columns) FROM sessions s WHERE s.id > ? ORDER BY s.id LIMIT ?")

@@ -1,5 +1,4 @@
 internal import Configuration
-internal import Locks
 internal import Sessions
 internal import Telemetry
 
@@ -12,8 +11,8 @@ extension Maintenance {
         }
     }
 
-    /// The steps of one round along the anonymous users, which no index of time finds. With more users than these read, a round
-    /// goes on where the last one stopped.
+    /// The steps of one round along the anonymous users that may delete none. No index of time finds these users, so that a round
+    /// goes on where the last one of any node stopped.
     static let anonymousUserSteps = 4
 
     /// Reads the next anonymous users, in steps, and deletes those without an active session, because no login finds them again.
@@ -25,9 +24,12 @@ extension Maintenance {
         {
             () async throws(StoreError) in
             let step = try await context.store.sweepAnonymousUsers(
-                after: anonymousUsers.withLock { $0 }, limit: cleanUp.stepSize, by: context.policy, at: settled)
-            anonymousUsers.withLock { $0 = step.cursor }
-            steps = step.cursor == nil ? Self.anonymousUserSteps : steps + 1
+                limit: cleanUp.stepSize, by: context.policy, at: settled)
+            if step.cursor == nil {
+                steps = Self.anonymousUserSteps
+            } else if step.deleted == 0 {
+                steps += 1
+            }
             return step.deleted
         }
     }

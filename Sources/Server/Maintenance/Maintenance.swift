@@ -1,6 +1,5 @@
 internal import Configuration
 internal import Deliveries
-internal import Locks
 internal import Sessions
 internal import Telemetry
 
@@ -20,8 +19,6 @@ struct Maintenance: Sendable {
 
     /// The right of this node to clean up; nil: no other node shares the database.
     var lease: CleanUpLease?
-    /// The place in the round along the anonymous users.
-    let anonymousUsers = Locked<Identifier<User>?>(nil)
 
     /// The time between two rounds. It is short enough for signing keys, which are published a day before their first use.
     static let period = Duration.seconds(300)
@@ -66,7 +63,8 @@ struct Maintenance: Sendable {
     /// Whether this node may do the next step of clean-up.
     func mayCleanUp() async -> Bool {
         if Task.isCancelled { return false }
-        return await lease?.take() ?? true
+        guard let lease else { return true }
+        return await lease.take(inDoubt: context.clockGuard?.reading.isInDoubt ?? false)
     }
 
     /// Deletes the rows that nothing needs any more.
@@ -103,7 +101,7 @@ struct Maintenance: Sendable {
     func watchClock() {
         guard let watch = context.clockGuard else { return }
         let reading = watch.reading
-        if reading.now != reading.earliest {
+        if reading.isInDoubt {
             logger.warning(
                 "the clock has jumped, or the server stood still: sessions that ended in between are answered with 503 until the "
                     + "clock has run steadily for a twenty-fourth of the time; set it right if it is wrong",

@@ -37,6 +37,16 @@ extension Store {
         }
     }
 
+    /// One step of clean-up along the anonymous users, after those that the last step of any node has read.
+    public func sweepAnonymousUsers(
+        limit: Int, by policy: RefreshPolicy, at now: Instant
+    ) async throws(StoreError) -> UserSweepStep {
+        let place = try await cleanUpState().usersReadTo
+        let step = try await sweepAnonymousUsers(after: place, limit: limit, by: policy, at: now)
+        if step.cursor != place { try await changeCleanUp { $0.usersReadTo = step.cursor } }
+        return step
+    }
+
     /// One step of clean-up: reads up to `limit` anonymous users after `cursor` in the order of their ids, and deletes those
     /// without an active session. Most steps delete none, and then write nothing.
     ///

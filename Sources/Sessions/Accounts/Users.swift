@@ -119,7 +119,6 @@ extension StoreTransaction {
         if let user = effect.written {
             if effect.isRefused(by: try namesake(of: user, before: old)) { return .usernameTaken }
             update(user)
-            lookEarlier(under: user, than: old)
         }
         var ended = 0
         var events = edited.events
@@ -129,6 +128,8 @@ extension StoreTransaction {
             cancelCodes(of: old.id, ending)
             return (ending, endSessions(of: old.id, ending))
         }
+        // Only the sessions that these endings leave are looked at.
+        if let user = effect.written { lookEarlier(under: user, than: old) }
         let bonds = endings.isEmpty ? nil : livingPhoneLoginsForUpdate(ofUser: old.id)
         if let sources {
             try note(

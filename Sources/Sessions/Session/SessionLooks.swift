@@ -95,8 +95,9 @@ extension RefreshPolicy {
 
     /// What clean-up does with a session. Pure. `isTold` says whether its client is told of its end.
     func look(at record: SessionRecord, _ time: CleanUpTime, isTold: Bool) -> Look {
-        if isTold, record.session.ending == nil, ending(of: record, at: time.earliest) != nil { return .recordEnd }
+        // An end of more than a month ago is no news to a client, even if it has a receiver since today.
         if isForgotten(record, at: time.settled) { return .forget }
+        if isTold, record.session.ending == nil, ending(of: record, at: time.earliest) != nil { return .recordEnd }
         if record.session.ending != nil { return .leave }
         let due = endingInstant(of: record, at: time.earliest).map { $0 + Self.tombstoneLifetime }
         let end =
@@ -131,16 +132,15 @@ extension Store {
         limit: Int, by policy: RefreshPolicy, at time: CleanUpTime,
         _ hasReceiver: @escaping @Sendable (Client) -> Bool
     ) async throws(StoreError) -> Bool {
-        let known = try await read(.short) { (reader) throws(TransactionError) in try reader.cleanUp().state() }
-        guard known.walkedTo != nil, limit > 0 else { return false }
+        guard limit > 0, try await cleanUpState().walkedTo != nil else { return false }
         return try await write(.nothing) { (transaction) throws(TransactionError) in
             var cleanUp = try transaction.cleanUpForUpdate().state()
             guard let place = cleanUp.walkedTo else { return false }
-            // The settings are read after the row is locked, so that a change begins the walk anew or is known to this step.
+            // The settings are read after the row is locked, so that a change lets the walk go once more or is known to this step.
             let (page, catalogue) = (transaction.looks(.after(place), limit: limit), transaction.catalogue())
             let (looks, known) = (try page.value(), try catalogue.value())
             try transaction.move(looks, in: known, by: policy, at: time, hasReceiver)
-            cleanUp.walkedTo = looks.count < limit ? nil : looks.last?.session.id
+            cleanUp.walk(to: looks.last?.session.id, isLastPage: looks.count < limit)
             transaction.write(cleanUp)
             return cleanUp.walkedTo != nil
         }
@@ -190,20 +190,23 @@ extension StoreTransaction {
         return sweep
     }
 
-    /// Moves the looks that come too late. A session with an end that is to be recorded is due at once.
+    /// Moves the looks that come too late. A session with an end that is to be recorded is due at once. A look that is due is moved
+    /// too, because a step that knows the lifetimes of before the change may be about to move it.
     fileprivate func move(
         _ looks: [SessionLook], in catalogue: Catalogue, by policy: RefreshPolicy, at time: CleanUpTime,
         _ hasReceiver: (Client) -> Bool
     ) throws(TransactionError) {
         if looks.isEmpty { return }
-        let moved = try decide(looks, in: catalogue, by: policy, at: time, hasReceiver).compactMap { look, result in
-            let next: Instant? =
-                switch result {
-                case .forget, .recordEnd: time.earliest
-                case .again(let next): next
-                case .leave: nil
-                }
-            return next.flatMap { $0 < look.lookAt ? (look, $0) : nil }
+        let moved = try decide(looks, in: catalogue, by: policy, at: time, hasReceiver).compactMap {
+            look, result -> (SessionLook, Instant)? in
+            let next: Instant
+            switch result {
+            case .forget, .recordEnd: next = time.earliest
+            case .again(let end): next = end
+            case .leave: return nil
+            }
+            if look.lookAt <= time.earliest { return (look, look.lookAt + .seconds(-1)) }
+            return next < look.lookAt ? (look, next) : nil
         }
         if !moved.isEmpty { _ = move(moved, forgetting: []) }
     }

@@ -49,7 +49,7 @@ public protocol SessionTransaction: SessionReader {
     /// deleted.
     func replace(_ session: Session, lookAt: Instant?)
 
-    /// Moves the next looks at those sessions, unless another transaction has moved them meanwhile, and deletes those of
+    /// Moves the next looks at those sessions, to a later time only if they are as they were found, and deletes those of
     /// `forgotten` that are as they were found, with their provider checks and PINs. Returns the number of deleted ones.
     func move(_ looks: [(look: SessionLook, next: Instant)], forgetting forgotten: [SessionLook]) -> Answer<Int>
 

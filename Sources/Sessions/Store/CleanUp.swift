@@ -40,9 +40,29 @@ public struct CleanUp: Hashable, Sendable {
     public var lease: Lease
     /// The last session of the walk along all sessions; nil: there is no walk.
     public var walkedTo: Identifier<Session>?
+    /// The place of the walk at the last change meanwhile, to which it goes once more; nil: nothing has changed.
+    public var walkEnd: Identifier<Session>?
+    /// The last anonymous user that clean-up has read; nil: the next one is the first.
+    public var usersReadTo: Identifier<User>?
 
-    /// A state.
-    public init(lease: Lease, walkedTo: Identifier<Session>? = nil) { (self.lease, self.walkedTo) = (lease, walkedTo) }
+    /// A state without a walk.
+    public init(lease: Lease) { self.lease = lease }
+
+    /// Moves the walk along a page to `last`; `isLastPage` at the last session of all. After a change the walk goes on from the
+    /// first session, so that it has met every session since, and no number of changes keeps it from the last ones.
+    mutating func walk(to last: Identifier<Session>?, isLastPage: Bool) {
+        guard let place = walkedTo else { return }
+        let first = Identifier<Session>(words: (high: 0, low: 0))
+        let end = walkEnd ?? first
+        let hasTurned = place.words < end.words
+        if !isLastPage, let last, !hasTurned || last.words < end.words {
+            walkedTo = last
+        } else if hasTurned || end == first {
+            (walkedTo, walkEnd) = (nil, nil)
+        } else {
+            walkedTo = first
+        }
+    }
 }
 
 /// The request about the clean-up.
@@ -59,10 +79,11 @@ public protocol CleanUpTransaction: CleanUpReader {
     /// Writes the state of the clean-up.
     func write(_ cleanUp: CleanUp)
 
-    /// Lets the clean-up walk along all sessions, from the first one on.
+    /// Lets the clean-up walk along all sessions, from the first one on, or from the place of its walk and around.
     func walkAlongSessions()
 
-    /// Lets the clean-up look at the sessions of a user without a recorded end at `instant`, if it would do so later.
+    /// Lets the clean-up look at the sessions of a user without a recorded end at `instant` at the latest. Changes the times of looks
+    /// that are due too, so that a step which has found them moves none.
     func lookAtSessions(of userID: Identifier<User>, by instant: Instant)
 }
 
@@ -80,23 +101,28 @@ extension Store {
     public func takeCleanUp(by node: String, at now: Instant, for duration: Duration) async throws(StoreError)
         -> Instant?
     {
-        let known = try await read(.short) { (reader) throws(TransactionError) in try reader.cleanUp().state() }
-        if known.lease.isHeldByOther(than: node, at: now) { return nil }
-        return try await changeLease { $0.take(by: node, at: now, for: duration) ? $0.heldUntil : nil }
+        if try await cleanUpState().lease.isHeldByOther(than: node, at: now) { return nil }
+        return try await changeCleanUp { $0.lease.take(by: node, at: now, for: duration) ? $0.lease.heldUntil : nil }
     }
 
     /// Ends the lease of the clean-up, if `node` holds it.
     public func leaveCleanUp(by node: String, at now: Instant) async throws(StoreError) {
-        try await changeLease { $0.leave(node, at: now) }
+        try await changeCleanUp { $0.lease.leave(node, at: now) }
     }
 
-    private func changeLease<Outcome: Sendable>(
-        _ change: @escaping @Sendable (inout Lease) -> Outcome
+    /// The state of the clean-up.
+    func cleanUpState() async throws(StoreError) -> CleanUp {
+        try await read(.short) { (reader) throws(TransactionError) in try reader.cleanUp().state() }
+    }
+
+    /// Lets `change` edit the state of the clean-up.
+    func changeCleanUp<Outcome: Sendable>(
+        _ change: @escaping @Sendable (inout CleanUp) -> Outcome
     ) async throws(StoreError) -> Outcome {
         try await write(.nothing) { (transaction) throws(TransactionError) in
             var cleanUp = try transaction.cleanUpForUpdate().state()
             let old = cleanUp
-            let outcome = change(&cleanUp.lease)
+            let outcome = change(&cleanUp)
             if cleanUp != old { transaction.write(cleanUp) }
             return outcome
         }
@@ -118,7 +144,8 @@ extension StoreTransaction {
 }
 
 extension Catalogue {
-    /// Whether some session ends sooner than under `old`. A session of a client that is gone has the lifetimes of the settings.
+    /// Whether some session ends sooner than under `old`, or its end is told sooner. A session of a client that is gone has the
+    /// lifetimes of the settings. The ends of a client's sessions are recorded from its receiver on.
     func endsSessionsSooner(than old: Catalogue) -> Bool {
         if settings.revokedBefore != old.settings.revokedBefore { return true }
         func endsSooner(_ client: Client?, than before: Client?) -> Bool {
@@ -128,7 +155,9 @@ extension Catalogue {
         }
         if endsSooner(nil, than: nil) { return true }
         return old.clients.values.contains { before in
-            guard let client = clients[before.id], client.epoch == before.epoch else { return true }
+            guard let client = clients[before.id] else { return endsSooner(nil, than: before) }
+            if client.epoch != before.epoch { return true }
+            if client.page.backchannelLogoutURI != nil, before.page.backchannelLogoutURI == nil { return true }
             return endsSooner(client, than: before)
         }
     }

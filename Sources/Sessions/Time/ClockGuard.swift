@@ -30,6 +30,9 @@ public final class ClockGuard: Sendable {
         /// The earliest that the time can be; `now`, unless the clock has jumped.
         public let earliest: Instant
 
+        /// Whether two times are possible.
+        public var isInDoubt: Bool { now != earliest }
+
         /// Creates a reading.
         public init(now: Instant, earliest: Instant) {
             self.now = now

@@ -192,7 +192,18 @@ let cleanUpRules: [StoreRule] =
             }
             try await domain.admin.revokeAllSessions(by: Fixture.admin)
             #expect(try await walks())
+            // The sessions of a deleted client have the lifetimes of the settings.
             try await domain.admin.deleteClient("b", by: Fixture.admin)
+            #expect(try await !walks())
+            for (path, isSooner) in [("one", true), ("two", false)] {
+                _ = try await domain.admin.changeClient("a", by: Fixture.admin) { client in
+                    client.page.backchannelLogoutURI = "https://one.example/\(path)"
+                    client.offlineSessionIdle = .seconds(1_200_000)
+                    return nil
+                }
+                #expect(try await walks() == isSooner, "a new receiver hears of the ends of before")
+            }
+            try await domain.admin.deleteClient("a", by: Fixture.admin)
             #expect(try await walks())
             let served = RefreshPolicy(absoluteMaximum: .seconds(20_000_000))
             try await store.updateSettings { $0.serve(policy, at: Fixture.start) }
@@ -201,6 +212,45 @@ let cleanUpRules: [StoreRule] =
             #expect(try await !walks())
             try await store.updateSettings { $0.serve(served, at: Fixture.start) }
             #expect(try await walks())
+        },
+        StoreRule("changes that come more often than clean-up can walk along all sessions leave no session out") {
+            store in
+            let domain = try await DomainFixture(store, WallClock { Fixture.start })
+            let time = CleanUpTime(earliest: Fixture.start, settled: Fixture.start)
+            let user = try await store.given(Fixture.user())
+            for device in ["a", "b", "c", "d"] {
+                _ = try await store.given(Fixture.session(of: user.id, device: device))
+            }
+            for seconds in [1_000_000, 999_999, 999_998, 999_997] as [Int64] {
+                _ = try await domain.admin.changeSettings(by: Fixture.admin) {
+                    $0.offlineSessionIdle = .seconds(seconds)
+                }
+                let goesOn = try await store.walkAlongSessions(limit: 1, by: policy, at: time) { _ in false }
+                #expect(goesOn)
+            }
+            let end = Fixture.start + .seconds(1_000_000)
+            #expect(try await store.step(.due(by: end), at: end).looks == 4)
+        },
+        StoreRule("a look that has read a user's longer maximum does not move a session beyond the shorter one") {
+            store in
+            let domain = try await DomainFixture(store, WallClock { Fixture.start })
+            _ = try await domain.admin.createClient(id: Client.mobileID, by: Fixture.admin) { _ in nil }
+            let user = try await store.given(Fixture.user())
+            let login = Fixture.start + (.zero - idle) + (.zero - day)
+            _ = try await store.given(Fixture.session(of: user.id, at: login))
+            let looks = try await store.write(.nothing) { (transaction) throws(TransactionError) in
+                try transaction.looks(.due(by: Fixture.start), limit: 9).value()
+            }
+            #expect(looks.count == 1)
+            _ = try await domain.admin.changeUser(.id(user.id), by: Fixture.admin) { user in
+                user.offlineSessionMax = .seconds(3600)
+                return nil
+            }
+            let later = looks.map { (look: $0, next: Fixture.start + day) }
+            _ = try await store.write(.nothing) { (transaction) throws(TransactionError) in
+                try transaction.move(later, forgetting: []).value()
+            }
+            #expect(try await store.step(.due(by: Fixture.start), at: Fixture.start).looks == 1)
         },
         StoreRule("a shorter maximum of a user is heeded at its next look, by a change as by an import") { store in
             let clock = WallClock { Fixture.start + day }
