@@ -20,7 +20,7 @@ struct PostgresCheck {
     /// What a fail-over can lose, as it was read.
     static func durability(_ report: PostgresStore.DurabilityReport) -> [Finding] {
         if report.warnings.isEmpty {
-            let standbys = report.standbyCount == 0 ? "no standby follows" : "a standby follows synchronously"
+            let standbys = report.standbyCount == 0 ? "no standby follows" : "synchronous_standby_names is set"
             return [Finding(.ok, "fail-over", standbys + ", and locks of one connection keep another one out")]
         }
         return report.warnings.map { Finding(.warn, "fail-over", $0) }

@@ -58,11 +58,14 @@ extension PostgresStore.DatabaseLife {
         do throws(DatabaseError) {
             rows = try connection.read([asking], until: limit.deadline)[0]
         } catch {
-            guard case .refused(state: "42501", _) = error else { throw error }
+            guard case .refused(state: let state, _) = error, withoutFunctions.contains(state) else { throw error }
             rows = try connection.read([askingWithoutRights], until: limit.deadline)[0]
         }
         return try rows.first { row in Self(&row) }
     }
+
+    /// No privilege, no such function, no such feature: not every engine has what PostgreSQL has.
+    private static let withoutFunctions = ["42501", "42883", "0A000"]
 
     /// The timeline is in the name of the current file of the write-ahead log: the control file has it only after the next
     /// checkpoint.

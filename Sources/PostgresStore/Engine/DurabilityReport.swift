@@ -8,7 +8,7 @@ extension PostgresStore {
         public var synchronousCommit: String
         /// `synchronous_standby_names`.
         public var synchronousStandbys: String
-        /// The number of standbys that follow the server.
+        /// The number of connections that stream the write-ahead log: standbys, and what archives it.
         public var standbyCount: Int64
         /// Whether a lock of one connection keeps another one out; nil: it could not be tried.
         public var locksWork: Bool?
@@ -91,8 +91,8 @@ extension PostgresStore.DurabilityReport {
         return try second.read([trying], until: deadline)[0].first { row in row.bool() } == false
     }
 
-    /// Every standby with a streaming connection counts; a role without rights sees no state. The last column is the number of a
-    /// lock that nodes which start together do not share.
+    /// Every streaming connection counts, because nothing tells a standby's from an archive's; a role without rights sees no
+    /// state. The last column is the number of a lock that nodes which start together do not share.
     private static let asking = Statement(
         """
         SELECT current_setting('synchronous_commit'), current_setting('synchronous_standby_names'),

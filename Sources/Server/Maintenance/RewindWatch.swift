@@ -10,13 +10,14 @@ internal import Telemetry
 /// - Reported is every loss: after a fail-over, a restart, a restore.
 /// - Applied again is what a fail-over lost, and never what a restore did, because it may have been meant to undo just that. A
 ///   fail-over is a switch of the timeline to a server that already ran when the old one was last seen
-///   (`PostgresStore.DatabaseLife.isFollowed`), and that has the event which was the newest one a minute before.
+///   (`PostgresStore.DatabaseLife.isFollowed`), that has the event which was the newest one a minute before, and that has lost
+///   no ending of the time before.
 struct RewindWatch: Sendable {
     /// The time between two looks.
     static let period = Duration.seconds(5)
-    /// The age of the event that a standby must have.
+    /// The age of the event, and of endings, that a standby must have.
     static let anchorAge = Duration.seconds(60)
-    /// Of how many of the newest events the oldest about a user is remembered, because the newest may be lost.
+    /// In how many of the newest events one about a user is looked for.
     private static let newestCount = 20
 
     private let store: PostgresStore
@@ -33,10 +34,45 @@ struct RewindWatch: Sendable {
         var seenAt: ContinuousClock.Instant
         /// The newest events of the last looks, the oldest first, and one that is older than `anchorAge` at most.
         var anchors: [(event: AuditEvent, at: ContinuousClock.Instant)] = []
+        /// The comparison that a failure has interrupted.
+        var comparison: Comparison?
 
         mutating func see(_ event: AuditEvent?, at now: ContinuousClock.Instant) {
             if let event, anchors.last?.event != event { anchors.append((event, now)) }
             while anchors.count > 1, now - anchors[1].at >= RewindWatch.anchorAge { anchors.removeFirst() }
+        }
+    }
+
+    /// A comparison of what this node has acknowledged with a database that is another one than before. The next look goes on
+    /// with one that a failure interrupts.
+    private struct Comparison {
+        let life: PostgresStore.DatabaseLife
+        let isFailOver: Bool
+        /// The time at which the database before was last seen.
+        let seenAt: ContinuousClock.Instant
+        let anchor: AuditEvent?
+        let endings: [AcknowledgedEndings.Entry]
+        let recent: [AuditEvent]
+        /// Nil until it is decided.
+        var applies: Bool?
+        /// The number of endings that are compared.
+        var comparedCount = 0
+        var appliedCount = 0
+        var reportedCount = 0
+        /// Whether an event is lost that need not be an ending.
+        var hasLostEvent = false
+
+        init(
+            of before: Known, with life: PostgresStore.DatabaseLife, at now: ContinuousClock.Instant,
+            _ memory: AcknowledgedEndings
+        ) {
+            self.life = life
+            isFailOver = before.life.isFollowed(by: life, seen: now - before.seenAt)
+            (seenAt, anchor) = (before.seenAt, before.anchors.first?.event)
+            (endings, recent) = (LostEndings.standing(memory.endings), memory.recent)
+            guard let earlier = before.comparison else { return }
+            (appliedCount, reportedCount) = (earlier.appliedCount, earlier.reportedCount)
+            hasLostEvent = earlier.hasLostEvent
         }
     }
 
@@ -67,8 +103,9 @@ struct RewindWatch: Sendable {
             let life = try await store.life()
             if life.system == nil || life.timeline == nil {
                 logger.warning(
-                    "this role may not read the timeline of the database, so that after a fail-over lost endings are reported and not "
-                        + "applied again: GRANT EXECUTE ON FUNCTION pg_control_system() TO the role")
+                    "the timeline of the database cannot be read, so that after a fail-over lost endings are reported and not "
+                        + "applied again: GRANT EXECUTE ON FUNCTION pg_control_system() TO the role, if the engine has it"
+                )
             }
         } catch { logger.warning("it is not known what a fail-over can lose", ["cause": .string("\(error)")]) }
     }
@@ -80,17 +117,32 @@ struct RewindWatch: Sendable {
             let lookedAt = now()
             guard let before = known.withLock({ $0 }), !before.life.isSame(as: life) else {
                 let newest = try await store.events(before: nil, limit: Self.newestCount).map(\.event)
-                    .last { $0.userID != nil }
+                    .first { $0.userID != nil }
                 known.withLock { known in
                     var next = known ?? Known(life: life, seenAt: lookedAt)
                     (next.life, next.seenAt) = (life, lookedAt)
                     next.see(newest, at: lookedAt)
                     known = next
                 }
+                endings.forget(lookedAt: lookedAt)
                 return
             }
-            let isFailOver = before.life.isFollowed(by: life, seen: lookedAt - before.seenAt)
-            try await compare(isFailOver: isFailOver, anchor: before.anchors.first?.event)
+            var comparison: Comparison
+            if let begun = before.comparison, begun.life.isSame(as: life) {
+                comparison = begun
+            } else {
+                comparison = Comparison(of: before, with: life, at: lookedAt, endings)
+            }
+            do throws(StoreError) {
+                try await compare(&comparison)
+            } catch {
+                var interrupted = before
+                interrupted.comparison = comparison
+                let next = interrupted
+                known.withLock { $0 = next }
+                throw error
+            }
+            report(comparison)
             known.withLock { $0 = Known(life: life, seenAt: lookedAt) }
         } catch {
             // The store has logged the failure.
@@ -98,25 +150,55 @@ struct RewindWatch: Sendable {
     }
 
     /// Compares what this node has acknowledged with what the database has.
-    private func compare(isFailOver: Bool, anchor: AuditEvent?) async throws(StoreError) {
-        let hasAnchor: Bool
-        if let anchor { hasAnchor = try await lost.isRecorded(anchor) } else { hasAnchor = false }
-        let applies = isFailOver && hasAnchor
-        let (endings, last) = (endings.endings, endings.last)
-        var isLastLost = false
-        if let last { isLastLost = try await !lost.isRecorded(last) }
-        var count = 0
-        for ending in endings where try await lost.restore(ending, applies: applies) { count += 1 }
-        guard count > 0 || isLastLost || !hasAnchor && anchor != nil else {
+    private func compare(_ comparison: inout Comparison) async throws(StoreError) {
+        let applies: Bool
+        if let decided = comparison.applies {
+            applies = decided
+        } else {
+            applies = try await decide(&comparison)
+            comparison.applies = applies
+        }
+        while comparison.comparedCount < comparison.endings.count {
+            let event = comparison.endings[comparison.comparedCount].event
+            switch try await lost.restore(event, applies: applies) {
+            case .kept: break
+            case .reported: comparison.reportedCount += 1
+            case .applied: comparison.appliedCount += 1
+            }
+            comparison.comparedCount += 1
+        }
+    }
+
+    /// Whether lost endings may be applied again. Looks for lost events before any ending is written again.
+    private func decide(_ comparison: inout Comparison) async throws(StoreError) -> Bool {
+        for event in comparison.recent.reversed() where !comparison.hasLostEvent {
+            comparison.hasLostEvent = try await lost.isLost(event)
+        }
+        guard let anchor = comparison.anchor else { return false }
+        guard try await lost.isRecorded(anchor) else {
+            if try await lost.isLost(anchor) { comparison.hasLostEvent = true }
+            return false
+        }
+        guard comparison.isFailOver else { return false }
+        for entry in comparison.endings where entry.at < comparison.seenAt - Self.anchorAge {
+            if try await lost.restore(entry.event, applies: false) != .kept { return false }
+        }
+        return true
+    }
+
+    private func report(_ comparison: Comparison) {
+        let (applied, reported) = (comparison.appliedCount, comparison.reportedCount)
+        guard applied + reported > 0 || comparison.hasLostEvent else {
             return logger.notice(
                 "the database was restarted or replaced, and has lost nothing that this node acknowledged")
         }
-        metrics.note(count, applied: applies)
+        metrics.note(applied: applied, reported: reported)
         let fields: LogFields = [
-            "lost_endings": .int(count), "applied_again": .bool(applies), "is_fail_over": .bool(isFailOver),
+            "lost_endings": .int(applied + reported), "applied_again": .int(applied),
+            "is_fail_over": .bool(comparison.isFailOver),
         ]
         logger.error(
-            applies
+            comparison.applies == true
                 ? "the database has lost changes that this node had acknowledged, and their endings are applied again: see what else "
                     + "the audit trail misses, and let the standby follow synchronously"
                 : "the database has gone back to an earlier state than this node had acknowledged, as by a restore: endings since then "
@@ -139,8 +221,9 @@ struct RewindMetrics: Sendable {
             labels: [MetricLabel("outcome", values: ["applied", "reported"])])
     }
 
-    func note(_ count: Int, applied: Bool) {
+    func note(applied: Int, reported: Int) {
         rewinds.increment()
-        endings[applied ? "applied" : "reported"].increment(by: UInt64(count))
+        endings["applied"].increment(by: UInt64(applied))
+        endings["reported"].increment(by: UInt64(reported))
     }
 }

@@ -2,18 +2,62 @@ internal import Locks
 
 /// The endings that this node has acknowledged lately, in order, so that it can notice that a database has lost them.
 ///
-/// The memory is bounded by `countMax`, and by `retention` before the newest of them: an outage makes it forget nothing. It holds audit events, which have no secret.
+/// The memory is bounded by `countMax`, and by `retention` before the last look at the database that it is about: an outage
+/// makes it forget nothing. It holds audit events, which have no secret.
 public final class AcknowledgedEndings: Sendable {
-    /// The age from which an ending is forgotten.
+    /// The age at a look from which an ending is forgotten.
     public static let retention = Duration.seconds(600)
-    /// The largest number of endings.
+    /// The largest number of ends of sessions, and of other endings.
     public static let countMax = 10_000
+    /// The age at a look from which an event of any kind is forgotten.
+    public static let recentAge = Duration.seconds(60)
+    /// The time within which of all events about users the last one is remembered.
+    public static let recentGap = Duration.milliseconds(100)
+    /// The largest number of events of any kind.
+    public static let recentMax = 1000
+
+    /// An event, and when it was acknowledged.
+    public struct Entry: Sendable {
+        /// The event.
+        public let event: AuditEvent
+        /// The time at which the node knew of its commit.
+        public let at: ContinuousClock.Instant
+        /// The place among all entries.
+        fileprivate let number: Int
+    }
+
+    /// Entries in their order, of which the oldest are forgotten.
+    private struct Queue {
+        private var entries: [Entry] = []
+        /// The entries before this index are forgotten.
+        private var first = 0
+
+        var current: ArraySlice<Entry> { entries[first...] }
+
+        mutating func append(_ entry: Entry, countMax: Int) {
+            entries.append(entry)
+            forget(entries.count - first - countMax)
+        }
+
+        mutating func replaceLast(by entry: Entry) { entries[entries.count - 1] = entry }
+
+        mutating func forget(before instant: ContinuousClock.Instant) {
+            forget(current.prefix { $0.at < instant }.count)
+        }
+
+        private mutating func forget(_ count: Int) {
+            first += max(0, count)
+            guard first > entries.count / 2 else { return }
+            entries.removeFirst(first)
+            first = 0
+        }
+    }
 
     private struct State {
-        var endings: [(event: AuditEvent, at: ContinuousClock.Instant)] = []
-        /// The endings before this index are forgotten.
-        var first = 0
-        var last: AuditEvent?
+        var sessions = Queue()
+        var others = Queue()
+        var recent = Queue()
+        var count = 0
     }
 
     private let now: @Sendable () -> ContinuousClock.Instant
@@ -26,25 +70,44 @@ public final class AcknowledgedEndings: Sendable {
     public func note(_ events: [AuditEvent]) {
         let now = now()
         state.withLock { state in
-            if let last = events.last(where: { $0.userID != nil }) { state.last = last }
-            for event in events where event.ending != nil { state.endings.append((event, now)) }
-            let tooMany = state.endings.count - Self.countMax
-            while state.first < state.endings.count,
-                state.first < tooMany || now - state.endings[state.first].at > Self.retention
-            {
-                state.first += 1
+            for event in events {
+                state.count += 1
+                if event.userID != nil { Self.note(event, at: now, number: state.count, in: &state.recent) }
+                let entry = Entry(event: event, at: now, number: state.count)
+                switch event.ending {
+                case nil: break
+                case .session: state.sessions.append(entry, countMax: Self.countMax)
+                default: state.others.append(entry, countMax: Self.countMax)
+                }
             }
-            guard state.first > state.endings.count / 2 else { return }
-            state.endings.removeFirst(state.first)
-            state.first = 0
+        }
+    }
+
+    private static func note(
+        _ event: AuditEvent, at now: ContinuousClock.Instant, number: Int, in recent: inout Queue
+    ) {
+        if let last = recent.current.last, now - last.at < recentGap {
+            recent.replaceLast(by: Entry(event: event, at: last.at, number: number))
+        } else {
+            recent.append(Entry(event: event, at: now, number: number), countMax: recentMax)
+        }
+    }
+
+    /// Forgets what was too old when the database had lost nothing yet.
+    public func forget(lookedAt: ContinuousClock.Instant) {
+        state.withLock { state in
+            state.sessions.forget(before: lookedAt - Self.retention)
+            state.others.forget(before: lookedAt - Self.retention)
+            state.recent.forget(before: lookedAt - Self.recentAge)
         }
     }
 
     /// The endings, the oldest first.
-    public var endings: [AuditEvent] {
-        state.withLock { state in state.endings[state.first...].map(\.event) }
+    public var endings: [Entry] {
+        state.withLock { state in Array(state.sessions.current) + Array(state.others.current) }
+            .sorted { $0.number < $1.number }
     }
 
-    /// The last event about a user, whatever its kind; nil if there was none.
-    public var last: AuditEvent? { state.withLock { $0.last } }
+    /// Events about users, whatever their kind, the oldest first.
+    public var recent: [AuditEvent] { state.withLock { state in state.recent.current.map(\.event) } }
 }

@@ -97,6 +97,8 @@ public struct AuditEvent: Hashable, Sendable {
     public var deviceName: String?
     /// The `jti` of a token that a client got for itself.
     public var tokenID: String?
+    /// The expiry of that token, for the node that revokes it. The trail does not have it.
+    public var tokenExpiry: Instant?
     /// The epoch before which tokens that clients got for themselves have ended.
     public var tokenEpoch: Int64?
     /// The cause: an end reason, a refusal reason, or the changed values.

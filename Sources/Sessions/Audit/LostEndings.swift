@@ -2,7 +2,7 @@
 enum Ending: Hashable, Sendable {
     case session(Identifier<Session>, EndReason)
     case loginsDisabled(Identifier<User>)
-    /// Ends nothing, but contradicts an earlier `loginsDisabled`.
+    /// Ends nothing, but contradicts an earlier `loginsDisabled`, and is never applied again.
     case loginsEnabled(Identifier<User>)
     case user(Identifier<User>)
     case allSessions
@@ -60,7 +60,20 @@ extension AuditEvent {
 /// A fail-over loses a suffix of the commits. So an ending that is in effect was not lost, and one that is not in effect was
 /// lost, or undone by an act that came after it. Such an act has survived as well, or it is newer: both are in the trail of the
 /// user, with a later time, and then the ending is left alone. Ends of sessions are final, and no act contradicts them.
+///
+/// What is not surely right is reported and never applied: that logins are enabled again, and deletions of users and clients,
+/// because an import may have created them again. The sessions that such a deletion ended have events of their own.
 public struct LostEndings: UseCase {
+    /// What became of an ending.
+    public enum Outcome: Hashable, Sendable {
+        /// It is in effect, or a later act contradicts it.
+        case kept
+        /// It is lost.
+        case reported
+        /// It was lost, and is in effect again.
+        case applied
+    }
+
     /// How many of a user's latest events are looked at.
     static let trailLength = 200
 
@@ -69,33 +82,64 @@ public struct LostEndings: UseCase {
     /// The endings in the database of `context`.
     public init(_ context: ServiceContext) { self.context = context }
 
+    /// The endings that no later one of `entries` contradicts, in their order. Whatever the clocks of nodes said, one node
+    /// has acknowledged them in this order.
+    public static func standing(_ entries: [AcknowledgedEndings.Entry]) -> [AcknowledgedEndings.Entry] {
+        // The users with a later switch: by an admin, of their own, and an admin's that can have included their own.
+        var (byAdmin, own, both): (Set<Identifier<User>>, Set<Identifier<User>>, Set<Identifier<User>>) = ([], [], [])
+        let standing = entries.reversed().filter { entry in
+            let isOwn = entry.event.isOwnSwitch
+            switch entry.event.ending {
+            case .loginsDisabled(let id):
+                if isOwn { return own.insert(id).inserted && !both.contains(id) }
+                return byAdmin.insert(id).inserted
+            case .loginsEnabled(let id):
+                if isOwn { return own.insert(id).inserted }
+                both.insert(id)
+                return byAdmin.insert(id).inserted
+            default: return true
+            }
+        }
+        return standing.reversed()
+    }
+
     /// Whether the trail has `event`, which concerns a user.
     public func isRecorded(_ event: AuditEvent) async throws(StoreError) -> Bool {
-        guard let userID = event.userID else { return true }
-        let trail = try await store.events(ofUser: userID, before: nil, limit: Self.trailLength)
+        guard let trail = try await trail(of: event) else { return true }
         return trail.contains { event.isSame(as: $0.event) }
     }
 
-    /// Whether the database has lost the ending that `event` records. If so, and if `applies`, the ending is applied again, and
-    /// its event is written as it was.
-    public func restore(_ event: AuditEvent, applies: Bool) async throws(StoreError) -> Bool {
+    /// Whether the trail, as far as it is read, reaches back to `event` and does not have it.
+    public func isLost(_ event: AuditEvent) async throws(StoreError) -> Bool {
+        guard let trail = try await trail(of: event), trail.count < Self.trailLength else { return false }
+        return !trail.contains { event.isSame(as: $0.event) }
+    }
+
+    private func trail(of event: AuditEvent) async throws(StoreError) -> [RecordedEvent]? {
+        guard let userID = event.userID else { return nil }
+        return try await store.events(ofUser: userID, before: nil, limit: Self.trailLength)
+    }
+
+    /// Looks whether the database has lost the ending that `event` records. If so, and if `applies`, the ending is applied
+    /// again where that is surely right, and its event is written as it was.
+    public func restore(_ event: AuditEvent, applies: Bool) async throws(StoreError) -> Outcome {
+        let isLost: Bool
         switch event.ending {
-        case nil: false
-        case .session(let id, let reason): try await restoreEnd(of: id, reason, event, applies)
-        case .loginsDisabled(let id): try await restoreSwitch(of: id, event, applies)
-        case .loginsEnabled(let id): try await restoreSwitch(of: id, event, applies)
-        case .user(let id): try await restoreDeletion(of: id, event, applies)
-        case .allSessions: try await restoreEndOfAll(event, applies)
+        case nil: return .kept
+        case .loginsDisabled(let id), .loginsEnabled(let id): return try await restoreSwitch(of: id, event, applies)
+        case .user(let id):
+            // A user that was created again later is another one.
+            guard let user = try await store.user(.id(id)), user.createdAt <= event.at else { return .kept }
+            return .reported
         case .client(let id):
-            try await store.updateClient(id) { change in
-                guard let client = change.client, client.createdAt <= event.at else { return false }
-                guard applies else { return true }
-                change.client = nil
-                change.events.append(event)
-                return true
+            let isThere = try await store.updateClient(id) { change in
+                change.client.map { $0.createdAt <= event.at } ?? false
             }
+            return isThere ? .reported : .kept
+        case .session(let id, let reason): isLost = try await restoreEnd(of: id, reason, event, applies)
+        case .allSessions: isLost = try await restoreEndOfAll(event, applies)
         case .clientTokens(let id):
-            try await store.updateClient(id) { change in
+            isLost = try await store.updateClient(id) { change in
                 guard var client = change.client, let epoch = event.tokenEpoch, client.tokenEpoch < epoch else {
                     return false
                 }
@@ -107,9 +151,10 @@ public struct LostEndings: UseCase {
                 change.events.append(again)
                 return true
             }
-        case .clientToken(let clientID, let id): try await restoreRevocation(of: id, ofClient: clientID, event, applies)
+        case .clientToken(let clientID, let id):
+            isLost = try await restoreRevocation(of: id, ofClient: clientID, event, applies)
         case .adminKey(let id):
-            try await store.updateAdminKeys { keys, events in
+            isLost = try await store.updateAdminKeys { keys, events in
                 guard let index = keys.firstIndex(where: { $0.id == id }) else { return false }
                 guard applies else { return true }
                 keys.remove(at: index)
@@ -117,14 +162,17 @@ public struct LostEndings: UseCase {
                 return true
             }
         }
+        guard isLost else { return .kept }
+        return applies ? .applied : .reported
     }
 
+    /// Ends that session alone: the ends that came with it are events of their own, and one that was spared goes on.
     private func restoreEnd(
         of id: Identifier<Session>, _ reason: EndReason, _ event: AuditEvent, _ applies: Bool
     ) async throws(StoreError) -> Bool {
         guard let record = try await store.session(id), record.session.ending == nil else { return false }
         guard applies else { return true }
-        return try await store.updateSessionAndCompanions(id, by: Origin(event)) { change in
+        return try await store.updateSession(id) { change in
             var session = change.session
             guard session.ending == nil else { return false }
             session.end(reason, at: event.at)
@@ -136,55 +184,24 @@ public struct LostEndings: UseCase {
     /// The switch of logins. The trail decides, because another act may have turned the switch since.
     private func restoreSwitch(
         of id: Identifier<User>, _ event: AuditEvent, _ applies: Bool
-    ) async throws(StoreError) -> Bool {
-        try await store.write(.accounts(of: [id])) { (transaction) throws(TransactionError) in
+    ) async throws(StoreError) -> Outcome {
+        try await store.write(.accounts(of: [id])) { (transaction) throws(TransactionError) -> Outcome in
             let trail = try transaction.events(ofUser: id, before: .max, limit: Self.trailLength).value().map(\.event)
-            let isOvertaken = trail.contains { recorded in
-                switch recorded.ending {
-                case .loginsDisabled, .loginsEnabled:
-                    recorded.isOwnSwitch == event.isOwnSwitch
-                        && (recorded.at > event.at || event.isSame(as: recorded))
-                default: false
-                }
+            let later = trail.filter { $0.isSwitch && ($0.at > event.at || event.isSame(as: $0)) }
+            if later.contains(where: { $0.isOwnSwitch == event.isOwnSwitch }) { return .kept }
+            // An admin can have enabled the user's own switch as well, which the event does not say.
+            let isUnsure = event.isOwnSwitch && later.contains { $0.kind == .loginsEnabled }
+            let isShort = trail.count == Self.trailLength && !trail.contains { $0.at <= event.at }
+            let mayApply = applies && event.kind == .loginsDisabled && !isUnsure && !isShort
+            let update = try transaction.updateUser(.id(id), asking: nil) { change -> Outcome in
+                guard change.user.createdAt <= event.at else { return .kept }
+                guard mayApply else { return .reported }
+                change.disableLoginsAgain(event)
+                return .applied
             }
-            if isOvertaken { return false }
-            let isDisabled = event.kind == .loginsDisabled
-            let update = try transaction.updateUser(.id(id), asking: nil) { change in
-                guard change.user.createdAt <= event.at else { return false }
-                guard applies else { return true }
-                let effective: User.LoginDisabling.Effective = event.revokes == .userBlocked ? .immediate : .onExpiry
-                change.switchLogins(
-                    event.kind, at: event.at, by: Origin(event), reason: isDisabled ? event.reason : nil
-                ) { user in
-                    let disabling = User.LoginDisabling(
-                        effective: effective, since: event.at, note: event.isOwnSwitch ? nil : event.reason)
-                    if event.isOwnSwitch {
-                        user.disabledByUser = isDisabled ? disabling : nil
-                    } else {
-                        user.disabledByAdmin = isDisabled ? disabling : nil
-                    }
-                }
-                return true
-            }
-            guard case .done(let isLost, _) = update else { return false }
-            return isLost
+            guard case .done(let outcome, _) = update else { return .kept }
+            return outcome
         }
-    }
-
-    private func restoreDeletion(
-        of id: Identifier<User>, _ event: AuditEvent, _ applies: Bool
-    ) async throws(StoreError) -> Bool {
-        let update = try await store.updateUser(.id(id)) { change in
-            // An import may have created the user again since.
-            guard change.user.createdAt <= event.at else { return false }
-            guard applies else { return true }
-            change.deletes = true
-            change.ending = UserChange.EndingSessions(.userDeleted, at: event.at)
-            change.events.append(event)
-            return true
-        }
-        guard case .done(let isLost, _) = update else { return false }
-        return isLost
     }
 
     private func restoreEndOfAll(_ event: AuditEvent, _ applies: Bool) async throws(StoreError) -> Bool {
@@ -196,21 +213,50 @@ public struct LostEndings: UseCase {
         }
     }
 
+    /// An expired token needs no revocation, and the database forgets that of one.
     private func restoreRevocation(
         of id: String, ofClient clientID: String, _ event: AuditEvent, _ applies: Bool
     ) async throws(StoreError) -> Bool {
-        guard applies else { return false }
-        let catalogue = try await store.catalogue()
-        guard let client = catalogue.clients[clientID] else { return false }
-        // The record is kept for as long as a token that was issued then could last.
-        let end = catalogue.settings.lastTokenEnd(catalogue.clients.values, issuedBy: event.at)
-        let token = OneTimeToken(.clientToken, of: clientID, id: id, goodUntil: end, at: context.clock.now)
+        let now = context.clock.now
+        guard let expiry = event.tokenExpiry, expiry > now else { return false }
+        let token = OneTimeToken(.clientToken, of: clientID, id: id, goodUntil: expiry, at: now)
+        let (catalogue, isRevoked) = try await store.read(.short) { (reader) throws(TransactionError) in
+            let (catalogue, isRevoked) = (reader.catalogue(), reader.isUsed(token))
+            return (try catalogue.value(), try isRevoked.value())
+        }
+        guard !isRevoked, let client = catalogue.clients[clientID] else { return false }
+        guard applies else { return true }
         return try await store.revoke(
             token, of: clientID, epoch: catalogue.settings.tokenEpoch(of: client), event)
+    }
+}
+
+extension UserChange {
+    /// Disables logins as `event` did, and never weaker than they are disabled now. The event of an admin does not say when
+    /// access tokens end unless that changed.
+    fileprivate mutating func disableLoginsAgain(_ event: AuditEvent) {
+        let (isOwn, note) = (event.isOwnSwitch, event.reason)
+        let isImmediate =
+            isOwn
+            ? note == User.LoginDisabling.Effective.immediate.rawValue || user.disabledByUser?.effective == .immediate
+            : event.revokes == .userBlocked || user.rejectsAccessTokens
+        let disabling = User.LoginDisabling(
+            effective: isImmediate ? .immediate : .onExpiry, since: event.at, note: isOwn ? nil : note)
+        switchLogins(event.kind, at: event.at, by: Origin(event), reason: note) { user in
+            if isOwn { user.disabledByUser = disabling } else { user.disabledByAdmin = disabling }
+        }
     }
 }
 
 extension AuditEvent {
     /// Whether the user turned the switch of logins, and no admin.
     fileprivate var isOwnSwitch: Bool { actor == Origin.userActor }
+
+    /// Whether a switch of logins was turned.
+    fileprivate var isSwitch: Bool {
+        switch ending {
+        case .loginsDisabled, .loginsEnabled: true
+        default: false
+        }
+    }
 }

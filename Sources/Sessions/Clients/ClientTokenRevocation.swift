@@ -10,9 +10,10 @@ extension ClientCredentialsService {
         let now = context.clock.now
         guard claims.isTimely(at: now), let epoch = claims.epoch else { return true }
         var event = AuditEvent(.clientTokenRevoked, at: now, by: origin, clientID: client.id)
-        event.tokenID = claims.id
+        let used = claims.useAsRevoked(at: now)
+        (event.tokenID, event.tokenExpiry) = (claims.id, used.goodUntil)
         event.revokes = .clientTokenRevoked
-        let (used, revoked) = (claims.useAsRevoked(at: now), event)
+        let revoked = event
         _ = try await inStore(await store.revoke(used, of: client.id, epoch: epoch, revoked))
         return true
     }
