@@ -204,7 +204,8 @@ public final class Endpoints: Sendable {
     ) {
         if route?.errorFormat ?? .page == .page { PagePath.place(&response.body, below: issuerPath(for: caller).text) }
         if response.status == .serviceUnavailable, !response.fields.contains("Retry-After") {
-            response.fields.append("Retry-After", "\(retryAfter.seconds())")
+            // A probe that asks for readiness, or a page.
+            response.fields.append("Retry-After", "\(retryAfter.seconds(upTo: RetryAfterPolicy.limits.lowerBound))")
         }
         if let route, route.isRepresentation { Preconditions.apply(request, to: &response) }
         id.append(to: &response.fields)

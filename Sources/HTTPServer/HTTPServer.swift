@@ -30,13 +30,13 @@ public final class HTTPServer: Sendable {
     ///   - loops: the event loops that run the server; others may use them too. Stop the server before the loops.
     ///   - handshakes: the queue that computes the handshakes of listeners with TLS.
     ///   - wallClock: returns seconds since 1970, for the `Date` field.
-    ///   - retryAfter: the seconds of `Retry-After` for a 503 that the server makes without a handler.
+    ///   - retryAfter: the seconds of `Retry-After` for a 503 that the server makes without a handler, because of a limit.
     ///   - finishBuiltInResponse: adds fields to the responses that the server makes without a handler.
     public init(
         configuration: Configuration = Configuration(), loops: EventLoopGroup,
         handshakes: HandshakeQueue = HandshakeQueue(),
         wallClock: @escaping @Sendable () -> Int = HTTPServer.systemTime,
-        retryAfter: @escaping @Sendable () -> Int = { 1 },
+        retryAfter: @escaping @Sendable (Limit?) -> Int = { _ in 1 },
         finishBuiltInResponse: @escaping @Sendable (inout Response) -> Void = { _ in }
     ) {
         state = ServerState(

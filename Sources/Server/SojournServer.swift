@@ -207,7 +207,7 @@ extension SojournServer {
                     width: configuration.limits.tlsHandshakeWidth,
                     maximumWaiting: configuration.limits.tlsHandshakesWaiting),
                 wallClock: { Int(clock.now.secondsSinceEpoch) },
-                retryAfter: { [retryAfter] in retryAfter.seconds() },
+                retryAfter: { [retryAfter] in retryAfter.seconds(isOverload: $0?.isOverload ?? false) },
                 finishBuiltInResponse: { requestIDs.next().append(to: &$0.fields) })
             return (engine, loops)
         } catch { throw .system(error.description) }

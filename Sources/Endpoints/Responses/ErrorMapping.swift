@@ -62,12 +62,14 @@ extension Endpoints {
     }
 
     /// The seconds of `Retry-After`: exact for a rate limit; none for a request that slept, which is welcome at once; those of
-    /// the server's policy for everything else.
+    /// the server's policy for everything else. What most calls need makes it grow, and no other cause.
     private func wait(after error: any Error) -> Int {
         switch error {
         case ServiceError.staleRequest: 0
         case ServiceError.tooManyRequests(let wait): Self.seconds(of: wait)
-        default: retryAfter.seconds()
+        case ServiceError.store(.unavailable), ServiceError.overloaded: retryAfter.seconds()
+        case ServiceError.identityProviderUnavailable: retryAfter.seconds(upTo: RetryAfterPolicy.providerLimit)
+        default: retryAfter.seconds(upTo: RetryAfterPolicy.limits.lowerBound)
         }
     }
 

@@ -17,9 +17,21 @@ public final class RetryAfter: Sendable {
         self.now = now
     }
 
-    /// The seconds for an answer that refuses now. Each call counts as a refusal.
+    /// The seconds for an answer that refuses now for want of what most calls need, such as the database. Each call counts as a
+    /// refusal of an outage.
     public func seconds() -> Int {
-        let number = random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let number = number()
         return policy.withLock { $0.seconds(at: now(), random: number) }
     }
+
+    /// The seconds for an answer that refuses for another cause: from half of `limit` up to `limit`, however long the server has
+    /// refused. It does not count, because it says nothing of the calls without that cause.
+    public func seconds(upTo limit: Int) -> Int { RetryAfterPolicy.seconds(upTo: limit, random: number()) }
+
+    /// The seconds for an answer of the engine, which refuses because the whole server is busy, or for another cause.
+    public func seconds(isOverload: Bool) -> Int {
+        isOverload ? seconds() : seconds(upTo: RetryAfterPolicy.limits.lowerBound)
+    }
+
+    private func number() -> UInt64 { random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
 }

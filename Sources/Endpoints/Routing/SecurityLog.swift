@@ -20,10 +20,12 @@ extension Endpoints {
             fields.append("sent", .string(refusal.sent))
             fields.append("expected", .string(refusal.expected))
         }
-        // An outage fails all requests for one cause.
-        if status.code >= 500 { return failures.write(level, "request failed", cause: cause, fields) }
+        // An outage fails all requests for one cause. A fault of the server is written each time, because each may be another.
+        if status == .serviceUnavailable {
+            return failures.write(level, "request failed", cause: cause, route: call.route.name, fields)
+        }
         fields.append("cause", .string(cause))
-        logger.log(level, "request refused", fields)
+        logger.log(level, status.code >= 500 ? "request failed" : "request refused", fields)
     }
 
     /// What a refused client sent and what was expected.

@@ -13,6 +13,15 @@ enum BuiltInResponse {
     /// A limit is reached, such as connections, pending requests or memory.
     case overloaded(HTTPServer.Limit)
 
+    /// The limit for which the server refuses at present; nil: a fault of the client.
+    var limit: HTTPServer.Limit? {
+        switch self {
+        case .refused, .plainText, .requestTimeout: nil
+        case .handlerTimeout: .requestTime
+        case .overloaded(let limit): limit
+        }
+    }
+
     var response: Response {
         switch self {
         case .refused(let error): Self.problem(error.status, error.code, error.sentence)

@@ -109,7 +109,7 @@ extension ConnectionLoop {
     func builtInResponse(_ answer: BuiltInResponse) -> Response {
         var response = answer.response
         if response.status == .serviceUnavailable {
-            response.fields.append("Retry-After", String(server.retryAfter()))
+            response.fields.append("Retry-After", String(server.retryAfter(answer.limit)))
         }
         server.finishBuiltInResponse(&response)
         return response

@@ -40,6 +40,14 @@ extension HTTPServer {
         case descriptors
         /// The waiting steps of a `HandshakeQueue`: closed.
         case handshakes
+
+        /// Whether reaching it shows that the server is busy as a whole, so that other requests will reach it as well.
+        public var isOverload: Bool {
+            switch self {
+            case .requestTime, .pendingRequests, .bufferedBytes: true
+            default: false
+            }
+        }
     }
 }
 

@@ -35,8 +35,8 @@ final class ServerState: Sendable {
     let configuration: HTTPServer.Configuration
     /// The queue that computes handshakes.
     let handshakes: HandshakeQueue
-    /// The seconds of `Retry-After` for the server's own 503 responses.
-    let retryAfter: @Sendable () -> Int
+    /// The seconds of `Retry-After` for the server's own 503 responses, which a limit causes.
+    let retryAfter: @Sendable (HTTPServer.Limit?) -> Int
     /// Adds fields to the server's own responses.
     let finishBuiltInResponse: @Sendable (inout Response) -> Void
     private let maximumConnections: Int
@@ -61,7 +61,8 @@ final class ServerState: Sendable {
 
     init(
         _ configuration: HTTPServer.Configuration, handshakes: HandshakeQueue,
-        retryAfter: @escaping @Sendable () -> Int, finishBuiltInResponse: @escaping @Sendable (inout Response) -> Void
+        retryAfter: @escaping @Sendable (HTTPServer.Limit?) -> Int,
+        finishBuiltInResponse: @escaping @Sendable (inout Response) -> Void
     ) {
         self.configuration = configuration
         self.handshakes = handshakes

@@ -191,9 +191,11 @@ extension LoginSession {
         }
     }
 
+    /// Waits before a retry. A user waits for it, so that a longer `Retry-After` counts only as what the error says at last.
     private func pause(_ number: Int, _ retryAfter: Int64?) async {
         let random = await account.randomNumber()
-        try? await account.clock.sleep(for: RetrySchedule.wait(attempt: number, retryAfter: retryAfter, random: random))
+        let seconds = retryAfter.map { min($0, RetrySchedule.retryAfterWithinRenewalMax) }
+        try? await account.clock.sleep(for: RetrySchedule.wait(attempt: number, retryAfter: seconds, random: random))
     }
 
     // MARK: The network

@@ -78,7 +78,7 @@ class SojournClient(internal val settings: Settings) {
             // Due is not expired (10). No time of the client's own ends a token that the server has not confirmed (8).
             val isGood = need == Need.USABLE && record.isUsable(now)
             val fallback = record.token.takeIf { isGood || (need == Need.USABLE && !time.isAnchored) }
-            if (retries.isHeld) return fallback ?: throw exception(heldVerdict)
+            if (retries.isHeld(hasToken = isGood)) return fallback ?: throw exception(heldVerdict)
             if (isRefused) renewedForRefusalAt = settings.clock.uptime()
             val outcome = outcome(loaded, if (isGood) 3 else null) ?: return record.token
             when (outcome) {

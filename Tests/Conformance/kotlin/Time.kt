@@ -44,36 +44,52 @@ class Retries(private val clock: Clock) {
     companion object {
         private val withinRenewal = listOf(0.5, 2.0)
         private val betweenRenewals = listOf(5.0, 10.0, 30.0, 60.0)
+        private const val WITHOUT_TOKEN_MAX = 30.0
+        private val beyondRetryAfter = listOf(10.0, 20.0)
 
         /** The wait in seconds before the retry of that number (1 is the first) within one renewal. */
         fun waitWithin(attempt: Int, retryAfter: Long?): Double =
-            retryAfter?.toDouble() ?: (Random.nextDouble() * withinRenewal[min(attempt, withinRenewal.size) - 1])
+            retryAfter?.let { asked(it) } ?: (Random.nextDouble() * withinRenewal[min(attempt, withinRenewal.size) - 1])
+
+        private fun asked(retryAfter: Long): Double = if (retryAfter > 0) retryAfter + Random.nextDouble() else 0.0
     }
 
     private var failures = 0
     private var heldUntil = 0.0
+    private var patientUntil = 0.0
     private var isServersWord = false
 
-    @get:Synchronized
-    val isHeld get() = heldUntil > clock.uptime()
+    /** Whether a caller waits; one with a token that works can wait for longer. */
+    @Synchronized
+    fun isHeld(hasToken: Boolean): Boolean = (if (hasToken) patientUntil else heldUntil) > clock.uptime()
 
     @Synchronized
     fun noteFailure(retryAfter: Long? = null) {
         val longest = betweenRenewals[min(failures, betweenRenewals.size - 1)]
+        val beyond = beyondRetryAfter[min(failures, beyondRetryAfter.size - 1)]
         failures += 1
         isServersWord = retryAfter != null
-        heldUntil = clock.uptime() + (retryAfter?.toDouble() ?: (Random.nextDouble() * longest))
+        val part = Random.nextDouble()
+        if (retryAfter != null) {
+            heldUntil = clock.uptime() + asked(retryAfter)
+            patientUntil = heldUntil + part * beyond
+        } else {
+            heldUntil = clock.uptime() + part * min(longest, WITHOUT_TOKEN_MAX)
+            patientUntil = clock.uptime() + part * longest
+        }
     }
 
     @Synchronized
     fun noteAnswer() {
         failures = 0
         heldUntil = 0.0
+        patientUntil = 0.0
     }
 
     /** The network may be another one when the app comes to the foreground. What the server asked for holds. */
     @Synchronized
     fun noteStart() {
         if (!isServersWord) heldUntil = 0.0
+        patientUntil = heldUntil
     }
 }

@@ -109,7 +109,7 @@ export class SojournClient {
             // Due is not expired (10). No time of the client's own ends a token that the server has not confirmed (8).
             const isGood = need === "usable" && isUsable(record, now)
             const fallback = isGood || (need === "usable" && !this.time.isAnchored) ? token : null
-            if (this.retries.isHeld) {
+            if (this.retries.isHeld(isGood)) {
                 if (fallback) return fallback
                 throw this.error(this.heldVerdict ?? {kind: "unreachable"})
             }

@@ -40,35 +40,54 @@ export class ServerClock {
 
 const withinRenewal = [0.5, 2]
 const betweenRenewals = [5, 10, 30, 60]
+const withoutTokenMax = 30
+const beyondRetryAfter = [10, 20]
+
+const asked = (retryAfter: number): number => retryAfter > 0 ? retryAfter + Math.random() : 0
 
 /** The wait in seconds before the retry of that number (1 is the first) within one renewal. */
 export const waitWithin = (attempt: number, retryAfter?: number): number =>
-    retryAfter ?? Math.random() * (withinRenewal[Math.min(attempt, withinRenewal.length) - 1] ?? 2)
+    retryAfter !== undefined
+        ? asked(retryAfter)
+        : Math.random() * (withinRenewal[Math.min(attempt, withinRenewal.length) - 1] ?? 2)
 
 /** Holds all callers back after a renewal that got no answer. */
 export class Retries {
     private failures = 0
     private heldUntil = 0
+    private patientUntil = 0
     private isServersWord = false
 
     constructor(private readonly clock: Clock) {}
 
-    get isHeld(): boolean {
-        return this.heldUntil > this.clock.uptime()
+    /** Whether a caller waits; one with a token that works can wait for longer. */
+    isHeld(hasToken: boolean): boolean {
+        return (hasToken ? this.patientUntil : this.heldUntil) > this.clock.uptime()
     }
 
     noteFailure(retryAfter?: number): void {
-        const longest = betweenRenewals[Math.min(this.failures++, betweenRenewals.length - 1)] ?? 60
+        const longest = betweenRenewals[Math.min(this.failures, betweenRenewals.length - 1)] ?? 60
+        const beyond = beyondRetryAfter[Math.min(this.failures, beyondRetryAfter.length - 1)] ?? 20
+        this.failures += 1
         this.isServersWord = retryAfter !== undefined
-        this.heldUntil = this.clock.uptime() + (retryAfter ?? Math.random() * longest)
+        const now = this.clock.uptime()
+        const part = Math.random()
+        if (retryAfter !== undefined) {
+            this.heldUntil = now + asked(retryAfter)
+            this.patientUntil = this.heldUntil + part * beyond
+        } else {
+            this.heldUntil = now + part * Math.min(longest, withoutTokenMax)
+            this.patientUntil = now + part * longest
+        }
     }
 
     noteAnswer(): void {
-        this.failures = this.heldUntil = 0
+        this.failures = this.heldUntil = this.patientUntil = 0
     }
 
     /** The network may be another one when the app comes to the foreground. What the server asked for holds. */
     noteStart(): void {
         if (!this.isServersWord) this.heldUntil = 0
+        this.patientUntil = this.heldUntil
     }
 }

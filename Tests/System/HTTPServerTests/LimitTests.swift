@@ -27,6 +27,10 @@ import Testing
         }
     }
 
+    @Test("what one client reaches alone is no overload of the server") func overload() {
+        #expect(HTTPServer.Limit.allCases.filter(\.isOverload) == [.requestTime, .pendingRequests, .bufferedBytes])
+    }
+
     @Test func oneAddressCanBeLimited() async throws {
         var configuration = HTTPServer.Configuration()
         configuration.maximumConnectionsPerAddress = 1

@@ -192,15 +192,16 @@ struct EndpointsFixture: Sendable {
         return other
     }
 
-    /// This server with calls that wait by `sleep`, in the time of `stopwatch`.
+    /// This server with calls that wait by `sleep`, in the time of `stopwatch`, and with a log of failures and a policy of its own.
     func waiting(
-        _ limits: WaitingLimits = WaitingLimits(),
+        _ limits: WaitingLimits = WaitingLimits(), failures: FailureLog? = nil, retryAfter: RetryAfter? = nil,
         stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime,
         sleep: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     ) -> EndpointsFixture {
         var other = self
         other.endpoints = Endpoints(
-            context: context, metrics: MetricsRegistry(), logger: endpoints.logger, waiting: limits,
+            context: context, metrics: MetricsRegistry(), logger: endpoints.logger, failures: failures,
+            retryAfter: retryAfter, waiting: limits,
             isStopping: { false }, stopwatch: stopwatch, sleep: sleep)
         return other
     }

@@ -29,6 +29,33 @@ import Testing
         #expect(texts.count == 3 && texts.last?.contains("count") == false)
     }
 
+    @Test("A failure just before the end of a second begins a series: the next ones are counted")
+    func lateFirst() {
+        let log = log()
+
+        log.write(.error, "x", cause: "y")
+        #expect(log.flush())
+        log.write(.error, "x", cause: "y")
+        #expect(texts == ["error x cause=y"])
+        #expect(log.flush() && texts.last == "error x cause=y count=1")
+    }
+
+    @Test("Each route has a line of its own")
+    func routes() {
+        let log = log()
+
+        for _ in 1...2 {
+            for route in ["a", "b"] { log.write(.error, "x", cause: "y", route: route, ["route": .string(route)]) }
+        }
+        log.flush()
+
+        #expect(
+            texts == [
+                "error x cause=y route=a", "error x cause=y route=b", "error x cause=y route=a count=1",
+                "error x cause=y route=b count=1",
+            ])
+    }
+
     @Test("Other causes and other messages have lines of their own, and very many causes share one")
     func kinds() {
         let log = log()

@@ -159,6 +159,7 @@ import Testing
                     #expect(!answer.text.contains("Surprise"))
                     #expect(!answer.text.contains("row 7"))
                 }
+                // The second of these two is at most a second of an outage, however long the machine takes.
                 let busy = Answer(server.endpoints.errorResponse(ServiceError.overloaded, to: call))
                 #expect(busy.status == 503)
                 #expect(["1", "2"].contains(busy.field("Retry-After")))

@@ -45,8 +45,49 @@ import Testing
 
         #expect(answers(&policy, 1100..<1101, random: 0) == [15])
         #expect(answers(&policy, 1400..<1401, random: 0) == [1])
-        // What is refused now and then, such as a stream too many, asks for a second all the time.
-        #expect(answers(&policy, 1460..<1461, random: 0) == [1] && answers(&policy, 1520..<1521, random: 0) == [1])
+    }
+
+    @Test("Refusals now and then are no outage, however long they go on")
+    func seldom() {
+        var policy = RetryAfterPolicy()
+
+        let seconds = stride(from: 0, to: 200, by: 4).map { second in
+            policy.seconds(at: Self.start + .seconds(second), random: 1)
+        }
+
+        #expect(Set(seconds) == [2])
+    }
+
+    @Test("Only what most calls need makes the answer grow: the store, and places for calls")
+    func causes() async throws {
+        struct Surprise: Error {}
+        try await EndpointsFixture.with { server in
+            let seconds = Locked(0)
+            let node = server.waiting(
+                retryAfter: RetryAfter(
+                    random: RandomSource { Array(repeating: 0, count: $0) },
+                    now: { Self.start + .seconds(seconds.withLock { $0 }) }))
+            let call = Call(
+                request: Request(.get, "/v1/me"), caller: Caller(remoteAddress: nil, listener: .public),
+                requestID: "r", route: try #require(Route.all.first { $0.pattern == "/v1/me" }), parameter: "")
+            /// The answer after the error has come once a second for a minute.
+            func answer(_ error: any Error) -> String? {
+                for _ in 1..<60 {
+                    _ = node.endpoints.errorResponse(error, to: call)
+                    seconds.withLock { $0 += 1 }
+                }
+                return Answer(node.endpoints.errorResponse(error, to: call)).field("Retry-After")
+            }
+
+            #expect(answer(Surprise()) == "1")
+            #expect(answer(ServiceError.store(.corrupted("row 7"))) == "1")
+            #expect(answer(ServiceError.passwordQueueFull) == "1")
+            #expect(answer(ServiceError.identityProviderUnavailable) == "5")
+            #expect(answer(ServiceError.overloaded) == "20")
+            // A minute without any of these.
+            #expect(answer(Surprise()) == "1")
+            #expect(answer(ServiceError.store(.unavailable("gone"))) == "20")
+        }
     }
 
     @Test("Endpoints and engine share one policy, with the clock and the random bytes that it gets")
@@ -89,9 +130,15 @@ import Testing
         }
     }
 
-    @Test("Fifty failures of one cause are one line of the log, and then one a second")
+    /// A log of failures whose seconds end by `flush` alone.
+    private func untimed(_ logger: Logger) -> FailureLog {
+        FailureLog(logger, sleep: { _ in await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } })
+    }
+
+    @Test("Fifty failures of one cause and route are one line of the log, and then one a second")
     func log() async throws {
-        try await EndpointsFixture.with { server in
+        try await EndpointsFixture.with { fixture in
+            let server = fixture.waiting(failures: untimed(fixture.endpoints.logger))
             let tokens = try await server.logIn()
             await server.store.close()
 
@@ -103,7 +150,27 @@ import Testing
                 line.firstMatch(of: #/"count":([0-9]+)/#).flatMap { Int($0.output.1) } ?? 1
             }
             #expect(lines.first?.contains(#""cause":"store unavailable: "#) == true)
-            #expect(lines.count < 10 && counts.reduce(0, +) == 50, "\(lines)")
+            #expect(counts == [1, 49], "\(lines)")
+            // Another route has a line of its own.
+            #expect(await server.admin(.get, "/admin/v1/clients").status == 503)
+            #expect(server.log.count { $0.contains("request failed") } == 3)
+        }
+    }
+
+    @Test("Each fault of the server has a line of its own, with its request")
+    func faults() async throws {
+        try await EndpointsFixture.with { fixture in
+            let server = fixture.waiting(failures: untimed(fixture.endpoints.logger))
+            let route = try #require(Route.all.first { $0.pattern == "/v1/me" })
+            for id in ["first", "second", "third"] {
+                let call = Call(
+                    request: Request(.get, "/v1/me"), caller: Caller(remoteAddress: nil, listener: .public),
+                    requestID: id, route: route, parameter: "")
+                let answer = server.endpoints.errorResponse(ServiceError.store(.corrupted("row 7")), to: call)
+                #expect(answer.status.code == 500)
+                #expect(server.log.last?.contains(#""request_id":"\#(id)""#) == true)
+            }
+            #expect(server.log.count { $0.contains("request failed") } == 3)
         }
     }
 }

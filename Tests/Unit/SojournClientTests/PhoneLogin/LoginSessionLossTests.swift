@@ -104,6 +104,20 @@ struct LoginSessionLossTests {
         expectSignedIn(phone)
     }
 
+    @Test("a retry waits for five seconds at most, even if the server asks for more") func longRetryAfter() async throws
+    {
+        let phone = try await Phone.signedIn()
+        let login = try await phone.server.requestLogin(try await phone.known())
+        phone.wire.always(Wire.answer(503, "{}", [HTTPMessageField("Retry-After", "40")]))
+        let session = try await phone.sojourn.startSession(scanned: login.picture, options: LoginSessionOptions())
+        for _ in 1...3 {
+            await until("it waits for a retry") { phone.clock.untilNextWake == .seconds(5) }
+            phone.clock.advanceToNextWake()
+        }
+        await until("it is given up") { session.status.isFinal }
+        #expect(session.status == LoginStatus(.error, history: .error, cause: "unreachable"))
+    }
+
     @Test("an answer that was made earlier does not take the session back") func lateAnswer() async throws {
         let phone = try await Phone.signedIn()
         let (session, login) = try await phone.scanned()
