@@ -86,10 +86,7 @@ public actor SojournServer {
     public func start() async throws(StartError) -> Start {
         DescriptorLimit.raise(to: configuration.limits.connections + 128)
         let reloaders = try loadCertificates()
-        // Before it listens, so that a proxy sees a refused connection and asks another node.
-        try await databaseWait.run { [configuration, environment] () throws(StartError) in
-            try Database.reach(configuration, clock: environment.clock)
-        }
+        try await reachDatabase()
         let (engine, loops) = try makeEngine()
         do throws(StartError) {
             let addresses = try listen(engine, reloaders)
@@ -99,7 +96,6 @@ public actor SojournServer {
             let webhooks: [Delivery]
             let geoDatabase: GeoDatabaseFile?
             let clocks: ClockComparison?
-            let feedLag: FeedLag?
             let endpoints: Endpoints
             do throws(StartError) {
                 geoDatabase = try configuration.geoDatabase(logger: environment.logger)
@@ -109,7 +105,6 @@ public actor SojournServer {
                 try await application.beginServing()
                 application.metrics.showCertificates(reloaders, engine)
                 clocks = ClockComparison(application, environment)
-                feedLag = FeedLag(application.database, application.metrics, environment.logger)
                 if let geoDatabase { application.metrics.showGeoDatabase(geoDatabase) }
                 endpoints = application.endpoints(
                     retryAfter: retryAfter,
@@ -131,6 +126,7 @@ public actor SojournServer {
             let rechecks = application.rechecks(environment.logger)
             application.database.beginBuildingIndexes()
             let rewinds = RewindWatch(application, environment)
+            let feedLag = FeedLag(application.database, application.metrics, environment.logger)
             running = Running(
                 application: application, engine: engine, loops: loops, reloaders: reloaders,
                 maintenance: Task {
@@ -161,6 +157,13 @@ public actor SojournServer {
 
 // The steps of a start, and the stop.
 extension SojournServer {
+    /// Waits for the database before the server listens, so that a proxy sees a refused connection and asks another node.
+    private func reachDatabase() async throws(StartError) {
+        try await databaseWait.run { [configuration, environment] () throws(StartError) in
+            try Database.reach(configuration, clock: environment.clock)
+        }
+    }
+
     /// Stops the server: removes the ready file, refuses new connections, and answers the requests in progress. When this
     /// returns, all acknowledged changes are on the disk. Requests that take longer than `deadline` are cut.
     public func stop(deadline: Duration) async {
