@@ -111,13 +111,16 @@ extension Migration.Standing {
         case apply(Migration)
         /// The indexes of the step are built.
         case build(Migration)
-        /// The step waits, because programs may run that use what it drops.
-        case waits(Migration)
+        /// The step waits, because programs may run that use what it drops. With `isRetired`, the step that retired the dropped
+        /// parts is applied, by a program that knew both.
+        case waits(Migration, isRetired: Bool)
     }
 
     /// The next work of `run` on PostgreSQL. A step that drops something comes after all steps before it.
     public func next(in run: Migration.Run) -> Next {
-        if run != .contraction, let early = missing.first(where: mayBeInUse) { return .waits(early) }
+        if run != .contraction, let early = missing.first(where: mayBeInUse) {
+            return .waits(early, isRetired: applied[early.postgres.readableBy ?? early.version] != nil)
+        }
         let lastContract = missing.last { $0.postgres.contracts }?.version ?? 0
         for migration in missing {
             guard migration.postgres.isConcurrent else { return .apply(migration) }

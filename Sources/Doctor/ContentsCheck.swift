@@ -33,7 +33,7 @@ struct ContentsCheck {
         let names = missing.map { "\($0.version) \($0.name)" }.joined(separator: ", ")
         return Finding(
             .warn, "migrations",
-            "missing: \(names); the next start runs them, 'sojourn migrate --plan' says what they do. Make a backup before"
+            "missing: \(names); the next start runs them, 'sojourn migrate --plan' says what they do and what holds a start back. Make a backup before"
         )
     }
 

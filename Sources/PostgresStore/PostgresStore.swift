@@ -114,16 +114,17 @@ public final class PostgresStore: Store {
         let names = StatementNames()
         let (runner, time, settled) = try Self.migrate(
             url: url, options: options, migrations: migrations, run: run)
-        cache = CatalogueCache(newestKnown: runner.newestKnown)
+        let cache = CatalogueCache(newestKnown: runner.newestKnown)
+        self.cache = cache
         indexBuilds = IndexBuilds(url: url, runner: runner)
         (self.options, self.url, self.time, machineClock) = (settled, url, time, options.clock)
         var lanes: [ReconnectingConnection] = []
         func newConnection() -> ReconnectingConnection {
-            let made = ReconnectingConnection(url: url, options: settled, names: names, noting: time)
+            let made = ReconnectingConnection(
+                url: url, options: settled, names: names, cache: cache, noting: time)
             lanes.append(made)
             return made
         }
-        let cache = cache
         func batches(_ label: String) -> BatchQueue<PendingSessionChange> {
             let batch = SessionBatch(lane: newConnection(), cache: cache, time: time, options: settled)
             return BatchQueue(label: label, pendingMax: options.pendingMax, batchMax: options.batchMax) {
@@ -166,7 +167,7 @@ public final class PostgresStore: Store {
         let cache = cache
         try await change { (transaction) throws(DatabaseError) -> Void in
             transaction.add(Statement("UPDATE heartbeat SET beats = beats + 1"))
-            try cache.check(try transaction.run(CatalogueCache.readableBy))
+            try cache.check(try transaction.run(CatalogueCache.revisionAndReadableBy))
         }
     }
 
@@ -262,7 +263,7 @@ public final class PostgresStore: Store {
         if length == .page { return try await readPage(body) }
         return try await perform(on: length == .long ? longReads : reads) { (connection, limit) throws(DatabaseError) in
             let rows = PostgresRows(
-                clock,
+                clock, cache,
                 cached: { (revision) throws(DatabaseError) in
                     try cache.current(revision, on: connection, until: limit.deadline).catalogue
                 },
@@ -280,7 +281,7 @@ public final class PostgresStore: Store {
             try Transaction.read(on: connection, timeLeft: limit.left, until: limit.deadline) {
                 (transaction) throws(DatabaseError) in
                 let rows = PostgresRows(
-                    clock,
+                    clock, cache,
                     cached: { (revision) throws(DatabaseError) in
                         try cache.catalogue(ofSnapshot: revision, on: connection, until: limit.deadline)
                     },
@@ -295,7 +296,7 @@ public final class PostgresStore: Store {
         _ scope: TransactionScope,
         _ body: @escaping @Sendable (any StoreTransaction) throws(TransactionError) -> Outcome
     ) async throws(StoreError) -> Outcome {
-        let clock = options.clock
+        let (cache, clock) = (cache, options.clock)
         // An attempt that met further users is rolled back, and the next one takes their locks as well.
         let users = Locked(UserLocks(scope))
         let locks = { @Sendable in
@@ -303,7 +304,7 @@ public final class PostgresStore: Store {
         }
         let (outcome, recorded) = try await change(by: scope.queue, locks) {
             (transaction) throws(DatabaseError) in
-            let rows = PostgresRows(clock, holding: users.withLock { $0 }, transaction.run)
+            let rows = PostgresRows(clock, cache, holding: users.withLock { $0 }, transaction.run)
             defer { users.withLock { $0?.formUnion(rows.met) } }
             let (outcome, rest) = try rows.run(body)
             for statement in rest { transaction.add(statement) }

@@ -53,6 +53,16 @@ enum DatabaseError: Error, Hashable {
         }
     }
 
+    /// Whether a program that is too old for the schema can meet the error: a table or column is not there any more, a kept plan
+    /// does not fit, or a row has a value that only newer programs know.
+    var canComeFromNewerSchema: Bool {
+        switch self {
+        case .refused(let state, _): state.hasPrefix("42") || state == "0A000"
+        case .lost, .forgotten, .overtaken, .outgrown: false
+        default: true
+        }
+    }
+
     /// Whether a lock was not available within its timeout.
     var isLockTimeout: Bool {
         if case .refused("55P03", _) = self { return true }

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import Locks
 internal import Migrations
 internal import Sessions
 internal import StoreFoundation
@@ -16,6 +17,21 @@ struct MigrationRunner {
     /// After a pause the migration is tried again.
     static let lockPatience = Statement("SELECT set_config('lock_timeout', '1s', true)")
     private static let pause = Statement("SELECT 1 FROM pg_sleep(1)")
+    /// The state that was told last.
+    private let lastState = Locked("")
+
+    init(migrations: [Migration], options: PostgresStore.Options) {
+        (self.migrations, self.options) = (migrations, options)
+    }
+
+    /// Tells a state, which may last for many attempts, once.
+    func note(state: String) {
+        let isNew = lastState.withLock { last in
+            defer { last = state }
+            return last != state
+        }
+        if isNew { options.observer.noted(state) }
+    }
 
     /// A migration that a database has applied.
     struct Applied {
@@ -33,6 +49,8 @@ struct MigrationRunner {
     private struct Step {
         let next: Migration.Standing.Next
         let newerNames: [String]
+        /// Whether the step was not applied, because an index is built on one of its tables.
+        var isBehindBuild = false
     }
 
     /// Applies the missing migrations as far as `run` goes. Refuses a foreign database, one that only a newer program can read,
@@ -47,9 +65,10 @@ struct MigrationRunner {
             switch made.next {
             case .nothing: return made.newerNames
             case .apply, .build: break
-            case .waits(let migration):
+            case .waits(let migration, let isRetired):
                 throw .contractsEarly(
-                    version: migration.version, readableBy: migration.postgres.readableBy ?? migration.version)
+                    version: migration.version, readableBy: migration.postgres.readableBy ?? migration.version,
+                    isRetired: isRetired)
             }
         }
     }
@@ -59,11 +78,12 @@ struct MigrationRunner {
         _ run: Migration.Run, on connection: Connection, _ url: String
     ) throws(DatabaseError) -> Result<Step, PostgresStore.OpenError> {
         let result = try apply(run, on: connection, until: options.now() + Self.timeLimit)
-        if case .success(let step) = result, case .build(let migration) = step.next,
-            try !IndexBuild(url: url, runner: self).attempt(migration)
-        {
-            _ = try connection.run([Self.pause], commits: false, until: options.now() + Self.timeLimit)
+        guard case .success(let step) = result else { return result }
+        var waits = step.isBehindBuild
+        if case .build(let migration) = step.next {
+            waits = try !IndexBuild(url: url, runner: self).attempt(migration)
         }
+        if waits { _ = try connection.run([Self.pause], commits: false, until: options.now() + Self.timeLimit) }
         return result
     }
 
@@ -78,7 +98,8 @@ struct MigrationRunner {
                     until: deadline
                 ) { (transaction) throws(DatabaseError) in try apply(run, transaction) }
             } catch {
-                guard error.isLockTimeout, options.now() < deadline else { throw error }
+                // The transaction has waited too long for a lock, or was the victim of a deadlock.
+                guard error.consequence == .mayRepeat, options.now() < deadline else { throw error }
                 _ = try connection.run([Self.pause], commits: false, until: deadline)
             }
         }
@@ -92,15 +113,28 @@ struct MigrationRunner {
         case .failure(let problem): return .failure(problem)
         case .success(let findings): standing = findings.standing
         }
-        let next = standing.next(in: run)
-        let step = Step(next: next, newerNames: standing.newerNames)
-        guard case .apply(let migration) = next else { return .success(step) }
+        var step = Step(next: standing.next(in: run), newerNames: standing.newerNames)
+        guard case .apply(let migration) = step.next else { return .success(step) }
+        if let table = try Self.tableUnderBuild(migration.postgres.tables, transaction) {
+            note(state: "step \(migration.version) \(migration.name) waits until the index on \(table) is built")
+            step.isBehindBuild = true
+            return .success(step)
+        }
         transaction.add(Self.lockPatience)
         for statement in migration.postgres.statements { transaction.add(Statement(statement)) }
         transaction.add(record(of: migration, standing))
         // A node of an earlier program that still runs notices it, because every request of it checks the revision.
         if migration.postgres.contracts { transaction.add(Self.noteChange) }
         return .success(step)
+    }
+
+    /// The first of `tables` on which an index is built. `ALTER TABLE` would wait for the build, and every refresh behind it. For
+    /// a build that begins only now they wait once, as for any lock.
+    private static func tableUnderBuild(
+        _ tables: [String], _ transaction: Transaction
+    ) throws(DatabaseError) -> String? {
+        for table in tables where try transaction.run(IndexBuild.progress(on: table)).count > 0 { return table }
+        return nil
     }
 
     private static let noteChange = Statement("UPDATE catalogue_revision SET revision = revision + 1")

@@ -13,8 +13,9 @@ extension PostgresStore {
         case notADatabase
         /// A newer program has brought the schema to `version`, and only programs that know `readableBy` can work on it.
         case newerDatabase(version: Int, readableBy: Int, newestKnown: Int)
-        /// The step drops what programs before `readableBy` need, and such programs may still run.
-        case contractsEarly(version: Int, readableBy: Int)
+        /// The step drops what programs before `readableBy` need, and such programs may still run. With `isRetired`, the step
+        /// `readableBy` is applied, so that the start of a release between would prove nothing.
+        case contractsEarly(version: Int, readableBy: Int, isRetired: Bool)
         /// The database has applied a migration of that number that differs from the one in this program.
         case changedMigration(version: Int)
         /// The database refuses reads or changes.
@@ -108,10 +109,11 @@ extension PostgresStore {
                 "The PostgreSQL database is at version \(version) of its schema, which programs from version \(readableBy) on can "
                     + "work on, and this program knows only up to \(newestKnown). Run the newer program, or restore the backup "
                     + "from before it was upgraded."
-            case .contractsEarly(let version, let readableBy):
+            case .contractsEarly(let version, let readableBy, let isRetired):
                 "Step \(version) of the schema drops what programs before version \(readableBy) need, and no release between "
-                    + "has run on this PostgreSQL database. Start that release first, or stop all nodes and run 'sojourn "
-                    + "migrate --contract'. Nothing was dropped."
+                    + "has run on this PostgreSQL database. "
+                    + (isRetired ? "Stop" : "Let all nodes run that release first, or stop")
+                    + " all nodes and run 'sojourn migrate --contract'. Nothing was dropped."
             case .changedMigration(let version):
                 "The PostgreSQL database was built with another text of migration \(version) than this program has. "
                     + "Run the program that built it: a released migration never changes."

@@ -16,13 +16,29 @@ final class CatalogueCache: Sendable {
 
     init(newestKnown: Int) { self.newestKnown = newestKnown }
 
-    /// The statement for the migration that a program must know.
-    static let readableBy = Statement(Template("SELECT max(readable_by) FROM schema_migrations"))
+    /// The statement for the revision and the migration that a program must know.
+    static let revisionAndReadableBy = Statement(
+        Template("SELECT revision, (SELECT max(readable_by) FROM schema_migrations) FROM catalogue_revision"))
 
-    /// Refuses once a newer program has dropped what this one needs: `readableBy` is the result of the statement of that name.
-    func check(_ readableBy: Rows) throws(DatabaseError) {
-        let needed = try readableBy.first { row in Int(row.integer()) } ?? 0
-        if needed > newestKnown { throw .outgrown(readableBy: needed, newestKnown: newestKnown) }
+    /// Refuses once a newer program has dropped what this one needs. Takes the result of `revisionAndReadableBy`.
+    func check(_ rows: Rows) throws(DatabaseError) {
+        let needed = try rows.first { row in
+            row.skip(1)
+            return Int(row.integer())
+        }
+        if let needed, needed > newestKnown { throw .outgrown(readableBy: needed, newestKnown: newestKnown) }
+    }
+
+    /// The cause of an error on that connection: `.outgrown` if the schema has become too new for the program. Statements name
+    /// dropped columns, so that they fail before their answers are checked.
+    func cause(
+        of error: DatabaseError, on connection: Connection, until deadline: ContinuousClock.Instant
+    ) -> DatabaseError {
+        guard error.canComeFromNewerSchema else { return error }
+        do throws(DatabaseError) {
+            for rows in try connection.read([Self.revisionAndReadableBy], until: deadline) { try check(rows) }
+        } catch { if case .outgrown = error { return error } }
+        return error
     }
 
     /// The statement for the revision that `current(_:on:until:)` takes.
@@ -72,10 +88,9 @@ final class CatalogueCache: Sendable {
         while true {
             let rows = try connection.read(
                 [
-                    Self.revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients, Self.revision,
-                    Self.readableBy,
+                    Self.revisionAndReadableBy, CatalogueSQL.selectSettings, CatalogueSQL.selectClients, Self.revision,
                 ], until: deadline)
-            try check(rows[4])
+            try check(rows[0])
             let before = try Self.entry(rows[0], rows[1], rows[2])
             let after = try Self.entry(rows[3], rows[1], rows[2])
             if before.revision == after.revision { return before }

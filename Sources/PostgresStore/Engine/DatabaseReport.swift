@@ -71,7 +71,7 @@ extension PostgresStore.DatabaseReport {
         let skew = try ClockSkew(of: clock) { (statement) throws(DatabaseError) in try transaction.run(statement) }
         return try runner.examine(transaction).mapping { (findings) throws(DatabaseError) in
             let (applied, standing) = (findings.applied, findings.standing)
-            let missing = try runner.plan(transaction, standing.missing)
+            let missing = try runner.plan(transaction, standing)
             let isServed = standing.missing.allSatisfy(\.postgres.isConcurrent)
             return Self(
                 serverVersion: version ?? "", host: "", isEncrypted: false, clockSkew: skew,
@@ -107,10 +107,14 @@ extension Result {
 }
 
 extension MigrationRunner {
-    /// The plan of `missing` migrations, with the tables that they change and their row counts.
-    func plan(_ transaction: Transaction, _ missing: [Migration]) throws(DatabaseError) -> [PlannedMigration] {
+    /// The plan of missing migrations, with the tables that they change and their row counts.
+    func plan(
+        _ transaction: Transaction, _ standing: Migration.Standing
+    ) throws(DatabaseError) -> [PlannedMigration] {
         var plan: [PlannedMigration] = []
-        for migration in missing {
+        var refused: Int?
+        if case .waits(let early, _) = standing.next(in: .start) { refused = early.version }
+        for migration in standing.missing {
             var tables: [PlannedMigration.Table] = []
             for table in migration.postgres.tables {
                 tables.append(.init(name: table, rows: try Self.rowCount(of: table, transaction)))
@@ -119,10 +123,15 @@ extension MigrationRunner {
                 PlannedMigration(
                     version: migration.version, name: migration.name, effect: migration.postgres.sentence,
                     tables: tables,
-                    growsWithRows: migration.postgres.growsWithRowsOnPostgres, lock: migration.postgres.lock))
+                    growsWithRows: migration.postgres.growsWithRowsOnPostgres,
+                    lock: migration.postgres.lock + (migration.version == refused ? Self.refusal : "")))
         }
         return plan
     }
+
+    /// What is said of a step that drops what nodes may still use.
+    private static let refusal =
+        "; a start is refused: let all nodes run the release before first, or stop them and run 'sojourn migrate --contract'"
 
     /// The number of rows of a table; 0 for a table that an earlier step of the plan will create.
     private static func rowCount(of table: String, _ transaction: Transaction) throws(DatabaseError) -> Int64 {

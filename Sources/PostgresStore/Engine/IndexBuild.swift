@@ -17,8 +17,7 @@ struct IndexBuild {
     func attempt(_ migration: Migration) throws(DatabaseError) -> Bool {
         let holder = try connect()
         guard try hold(holder) else {
-            options.observer.noted(
-                "another node builds the indexes of migration \(migration.version) \(migration.name)")
+            runner.note(state: "another node builds the indexes of migration \(migration.version) \(migration.name)")
             return false
         }
         // The end of the connection is the end of the lock.
@@ -29,7 +28,7 @@ struct IndexBuild {
             switch try state(of: index, builder) {
             case .usable: continue
             case .underConstruction:
-                options.observer.noted("a build of \(index.name) that was begun before goes on")
+                runner.note(state: "a build of \(index.name) that was begun before goes on")
                 return false
             case .broken: guard try drop(index, on: builder) else { return false }
             case .missing: break
@@ -67,7 +66,7 @@ struct IndexBuild {
 
     private func state(of index: Migration.Index, _ connection: Connection) throws(DatabaseError) -> State {
         let rows = try connection.read(
-            [Self.validity(of: index), Statement(Self.progress, "\"\(index.table)\"")], until: soon)
+            [Self.validity(of: index), Self.progress(on: index.table)], until: soon)
         if try rows[1].first({ _ in true }) != nil { return .underConstruction }
         guard let isUsable = try rows[0].first({ row in row.bool() }) else { return .missing }
         return isUsable ? .usable : .broken
@@ -78,10 +77,13 @@ struct IndexBuild {
     }
 
     /// The builds on a table: their phase and their share of all blocks in percent.
-    private static let progress = """
-        SELECT phase, coalesce(100 * blocks_done / nullif(blocks_total, 0), 0) FROM pg_stat_progress_create_index
-        WHERE datname = current_database() AND relid = to_regclass($1::text)
-        """
+    static func progress(on table: String) -> Statement {
+        Statement(
+            """
+            SELECT phase, coalesce(100 * blocks_done / nullif(blocks_total, 0), 0) FROM pg_stat_progress_create_index
+            WHERE datname = current_database() AND relid = to_regclass($1::text)
+            """, "\"\(table)\"")
+    }
 
     /// Drops an index that an interrupted build has left. False if the lock cannot be had now. No build can go on after this
     /// transaction has its lock on the table, and the index is looked at again under it.
@@ -126,7 +128,7 @@ struct IndexBuild {
     }
 
     private func tell(_ index: Migration.Index, _ reporter: Connection) {
-        let rows = try? reporter.read([Statement(Self.progress, "\"\(index.table)\"")], until: soon)
+        let rows = try? reporter.read([Self.progress(on: index.table)], until: soon)
         let sentence = try? rows?.first?.first { row in "\(row.text()), \(row.integer()) %" }
         if let sentence { options.observer.noted("the index \(index.name): \(sentence)") }
     }
@@ -164,13 +166,35 @@ final class IndexBuilds: Sendable {
     /// Begins. Does nothing if no index is missing.
     func begin() {
         DispatchQueue(label: "database index builds").async { [self] in
+            var failures = 0
+            var pause = Self.pause(after: 0)
             repeat {
                 do throws(DatabaseError) {
                     guard let migration = try next() else { return }
-                    if try IndexBuild(url: url, runner: runner).attempt(migration) { continue }
-                } catch { runner.options.observer.failed("an index cannot be built: \(error.description)") }
-            } while isStopped.wait(timeout: .now() + 5) == .timedOut
+                    let isBuilt = try IndexBuild(url: url, runner: runner).attempt(migration)
+                    failures = 0
+                    pause = isBuilt ? 0 : Self.pause(after: 0)
+                } catch {
+                    pause = Self.pause(after: failures)
+                    failures += 1
+                    runner.options.observer.failed(Self.sentence(error, triedAgainIn: pause))
+                }
+            } while isStopped.wait(timeout: .now() + .seconds(pause)) == .timedOut
         }
+    }
+
+    /// The pause after so many failures in a row and one attempt more, in seconds. It doubles, because an attempt reads the whole
+    /// table, and a cause such as a full disk may need an operator.
+    static func pause(after failures: Int) -> Int { min(3600, 5 << min(failures, 10)) }
+
+    /// The sentence for the log about a build that failed.
+    static func sentence(_ error: DatabaseError, triedAgainIn pause: Int) -> String {
+        var remedy = ""
+        if case .refused("57014", _) = error {
+            remedy =
+                "; if the database's user has a statement_timeout, set none (ALTER ROLE ... SET statement_timeout = 0)"
+        }
+        return "an index cannot be built, and is tried again in \(pause) s: \(error.description)\(remedy)"
     }
 
     /// Ends before the next attempt. A build that is under way at the server goes on.

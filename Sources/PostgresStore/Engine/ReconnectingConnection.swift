@@ -20,13 +20,18 @@ final class ReconnectingConnection: Sendable {
     private let options: PostgresStore.Options
     private let url: String
     private let names: StatementNames
+    private let cache: CatalogueCache
     private let time: DatabaseClock?
 
     /// A connection to the server at `url`. Each time that it is made it corrects `time`.
-    init(url: String, options: PostgresStore.Options, names: StatementNames, noting time: DatabaseClock? = nil) {
+    init(
+        url: String, options: PostgresStore.Options, names: StatementNames, cache: CatalogueCache,
+        noting time: DatabaseClock? = nil
+    ) {
         self.url = url
         self.options = options
         self.names = names
+        self.cache = cache
         self.time = time
     }
 
@@ -48,7 +53,7 @@ final class ReconnectingConnection: Sendable {
         }
         if let kept = takeKept() {
             do throws(DatabaseError) {
-                return try use(kept, body)
+                return try use(kept, until: deadline, body)
             } catch {
                 let isReplaced =
                     !isUnused && error.consequence == .distrustsConnection && !kept.canHaveCommitted
@@ -64,11 +69,12 @@ final class ReconnectingConnection: Sendable {
             giveBack(made)
             throw .lost("the connection was made too late")
         }
-        return try use(made, body)
+        return try use(made, until: deadline, body)
     }
 
     private func use<Value>(
-        _ connection: Connection, _ body: (Connection) throws(DatabaseError) -> Value
+        _ connection: Connection, until deadline: ContinuousClock.Instant,
+        _ body: (Connection) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
         connection.beginUse()
         do throws(DatabaseError) {
@@ -76,8 +82,9 @@ final class ReconnectingConnection: Sendable {
             giveBack(connection)
             return value
         } catch {
+            let cause = cache.cause(of: error, on: connection, until: deadline)
             if error.consequence != .distrustsConnection { giveBack(connection) }
-            throw error
+            throw cause
         }
     }
 

@@ -20,6 +20,7 @@ final class PostgresRows {
 
     private let roundTrip: RoundTrip
     private let clock: WallClock
+    private let cache: CatalogueCache
     /// Returns the cached catalogue for its revision. Nil if the whole catalogue is read in the transaction.
     private let cached: ((Rows) throws(DatabaseError) -> Catalogue)?
     private var waiting: [Statement] = []
@@ -37,10 +38,11 @@ final class PostgresRows {
 
     /// Rows that `roundTrip` reads and writes.
     init(
-        _ clock: WallClock, holding users: UserLocks? = nil,
+        _ clock: WallClock, _ cache: CatalogueCache, holding users: UserLocks? = nil,
         cached: ((Rows) throws(DatabaseError) -> Catalogue)? = nil, _ roundTrip: @escaping RoundTrip
     ) {
-        (self.clock, self.users, self.cached, self.roundTrip) = (clock, users, cached, roundTrip)
+        (self.clock, self.cache, self.users) = (clock, cache, users)
+        (self.cached, self.roundTrip) = (cached, roundTrip)
     }
 
     /// Runs a procedure of the domain, and returns the statements that are still to be sent.
@@ -150,8 +152,11 @@ extension PostgresRows: StoreTransaction {
             return ask([CatalogueCache.revision]) { (rows) throws(DatabaseError) in try cached(rows[0]) }
         }
         return ask(
-            [CatalogueCache.revision, CatalogueSQL.selectSettings, CatalogueSQL.selectClients]
-        ) { (rows) throws(DatabaseError) in try CatalogueCache.entry(rows[0], rows[1], rows[2]).catalogue }
+            [CatalogueCache.revisionAndReadableBy, CatalogueSQL.selectSettings, CatalogueSQL.selectClients]
+        ) { [cache] (rows) throws(DatabaseError) in
+            try cache.check(rows[0])
+            return try CatalogueCache.entry(rows[0], rows[1], rows[2]).catalogue
+        }
     }
 
     func write(_ difference: CatalogueDifference) {

@@ -42,6 +42,11 @@ import Testing
                 policy.lifetimes(settings: record.settings, client: nil, user: nil).idleEnd(of: record.session) == end)
             #expect(record.session.renewedAt == used)
         }
+        // A trail may be empty.
+        try PostgresServer.shared.run("DELETE FROM audit_events", schema: schema)
+        try PostgresServer.shared.run(try Self.statement(), schema: schema)
+        #expect(try await store.settings().restores.map(\.from.secondsSinceEpoch).last == 0)
+        #expect(try await store.settings().restores.count == 3)
         // A value that no restore wrote is told, and not taken for none.
         try PostgresServer.shared.run(
             "UPDATE settings SET restores = 'yesterday'; UPDATE catalogue_revision SET revision = revision + 1",

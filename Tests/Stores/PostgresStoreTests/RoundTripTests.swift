@@ -1,5 +1,6 @@
 import Cryptography
 import Locks
+import Migrations
 import PostgresFixture
 import Sessions
 import StoreConformance
@@ -159,7 +160,8 @@ import Testing
         var options = PostgresStore.Options(clock: WallClock { Instant(secondsSinceEpoch: 0) })
         options.now = { start + passed.withLock { $0 } }
         let lane = ReconnectingConnection(
-            url: tap.url(try server.newDatabase()), options: options, names: StatementNames())
+            url: tap.url(try server.newDatabase()), options: options, names: StatementNames(),
+            cache: CatalogueCache(newestKnown: Migration.all.count))
 
         /// Whether a caller gets a connection now; `breaks`, if so: one that is lost at once.
         func isServed(breaks: Bool = false) -> Bool {
@@ -204,7 +206,9 @@ import Testing
         // libpq waits two seconds for an address, and no shorter.
         options.decisionDeadline = .seconds(1)
         let url = try server.newDatabase().replacing("host=", with: "host=\(silent.folder),")
-        let lane = ReconnectingConnection(url: url, options: options, names: StatementNames())
+        let lane = ReconnectingConnection(
+            url: url, options: options, names: StatementNames(),
+            cache: CatalogueCache(newestKnown: Migration.all.count))
         func ask() throws(DatabaseError) -> Int64? {
             let deadline = options.now() + options.decisionDeadline
             return try lane.withConnection(until: deadline) { (connection) throws(DatabaseError) in

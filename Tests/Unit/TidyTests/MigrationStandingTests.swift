@@ -88,7 +88,9 @@ import Testing
         let standing = try Self.standing(records, Self.steps)
         for run in [Migration.Run.start, .command, .contraction] {
             switch standing.next(in: run) {
-            case .waits(let step): #expect(step.version == 4 && !isApplied && run != .contraction)
+            case .waits(let step, let isRetired):
+                #expect(isRetired == (records.count > 2))
+                #expect(step.version == 4 && !isApplied && run != .contraction)
             case .apply(let step):
                 #expect(step.version == records.count + 1 && (isApplied || run == .contraction))
             case .nothing: #expect(records.count == 4)
@@ -106,7 +108,7 @@ import Testing
             case .nothing: "nothing"
             case .apply(let step): "apply \(step.version)"
             case .build(let step): "build \(step.version)"
-            case .waits(let step): "waits \(step.version)"
+            case .waits(let step, _): "waits \(step.version)"
             }
         }
         #expect(try next([Self.index], .start, records) == "nothing")

@@ -79,7 +79,7 @@ struct DatabaseClockTests {
     @Test("a store that opens asks again if the first answer was slow")
     func firstAnswers() throws {
         let options = PostgresStore.Options(clock: ClockSkewTests.clock())
-        let connection = try options.connection(to: try PostgresServer.shared.newDatabase())
+        let connection = try Connection(url: try PostgresServer.shared.newDatabase(), options)
         for slowCount in 0...1 {
             let (begin, readings) = (ContinuousClock.now, Locked(0))
             // One reading before each answer, and one after it.

@@ -1,29 +1,25 @@
 import PostgresFixture
+import Sessions
 
-/// Another program, which has the table of sessions locked in a transaction.
+@testable import PostgresStore
+
+/// Another program, which has the table of sessions locked in a transaction. It has no snapshot, because builds of indexes in all
+/// schemas of the database would wait for it, and so tests for each other.
 struct TableHolder {
-    private let condition: String
-    private let work: Task<Void, any Error>
+    private let connection: Connection
 
     /// Returns once it has the lock.
     init(_ mode: String, schema: String) async throws {
-        let condition = "query LIKE 'BEGIN; LOCK%holds \(schema)%' AND wait_event = 'PgSleep'"
-        self.condition = condition
-        work = Task {
-            try await onThread {
-                _ = try? PostgresServer.shared.run(
-                    "BEGIN; LOCK TABLE sessions IN \(mode) MODE; SELECT 'holds \(schema)', pg_sleep(300)",
-                    schema: schema)
-            }
-        }
-        while try PostgresServer.shared.run("SELECT count(*) FROM pg_stat_activity WHERE \(condition)") != "1\n" {
-            await Task.yield()
-        }
+        let options = PostgresStore.Options(clock: WallClock { Instant(secondsSinceEpoch: 1_800_000_000) })
+        connection = try Connection(url: PostgresServer.shared.url(schema: schema), options)
+        _ = try connection.run(
+            [Statement("BEGIN"), Statement("LOCK TABLE sessions IN \(mode) MODE")], commits: false,
+            until: ContinuousClock.now + .seconds(60))
     }
 
     /// Ends it, and with it the lock.
     func end() async throws {
-        try PostgresServer.shared.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(condition)")
-        try await work.value
+        _ = try connection.run(
+            [Statement("ROLLBACK")], commits: false, until: ContinuousClock.now + .seconds(60))
     }
 }
