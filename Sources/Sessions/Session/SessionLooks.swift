@@ -95,9 +95,9 @@ extension RefreshPolicy {
 
     /// What clean-up does with a session. Pure. `isTold` says whether its client is told of its end.
     func look(at record: SessionRecord, _ time: CleanUpTime, isTold: Bool) -> Look {
-        // An end of more than a month ago is no news to a client, even if it has a receiver since today.
-        if isForgotten(record, at: time.settled) { return .forget }
+        // A client is told of an end however late it is found, because the server may have stood still.
         if isTold, record.session.ending == nil, ending(of: record, at: time.earliest) != nil { return .recordEnd }
+        if isForgotten(record, at: time.settled) { return .forget }
         if record.session.ending != nil { return .leave }
         let due = endingInstant(of: record, at: time.earliest).map { $0 + Self.tombstoneLifetime }
         let end =

@@ -110,7 +110,7 @@ extension Store {
         try await changeCleanUp { $0.lease.leave(node, at: now) }
     }
 
-    /// The state of the clean-up.
+    /// Reads which node cleans up, and how far the work has come.
     func cleanUpState() async throws(StoreError) -> CleanUp {
         try await read(.short) { (reader) throws(TransactionError) in try reader.cleanUp().state() }
     }

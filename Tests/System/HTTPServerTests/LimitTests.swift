@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("what one client reaches alone is no overload of the server") func overload() {
+    @Test("a limit that one client reaches alone is no overload of the server") func overload() {
         #expect(HTTPServer.Limit.allCases.filter(\.isOverload) == [.requestTime, .pendingRequests, .bufferedBytes])
     }
 
