@@ -50,7 +50,7 @@ final class ChangePool: Sendable {
     private let options: PostgresStore.Options
     private let state: Locked<State>
 
-    /// Creates a pool whose connections `connection` makes.
+    /// Creates a pool of the connections that `connection` makes.
     init(_ options: PostgresStore.Options, _ connection: () -> ReconnectingConnection) {
         self.options = options
         let count = max(1, options.changeConnections, options.changeConnectionsMax)

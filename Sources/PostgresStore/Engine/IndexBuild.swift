@@ -200,7 +200,7 @@ final class IndexBuilds: Sendable {
     /// Ends before the next attempt. A build that is under way at the server goes on.
     func stop() { isStopped.signal() }
 
-    /// The first migration whose indexes are missing.
+    /// The first migration with missing indexes.
     private func next() throws(DatabaseError) -> Migration? {
         let options = runner.options
         let connection = try Connection(url: url, options)

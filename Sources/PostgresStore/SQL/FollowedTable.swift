@@ -1,6 +1,6 @@
 internal import Sessions
 
-/// A table whose rows have numbers that readers follow with a cursor: the audit trail, or the feed of revocations.
+/// A table with numbered rows that readers follow with a cursor: the audit trail, or the feed of revocations.
 ///
 /// A number is assigned when a row is inserted, and the row appears when its transaction commits, so that a smaller number can
 /// appear after a larger one. No writer waits for another one because of that. Instead, each announces its numbers: until its

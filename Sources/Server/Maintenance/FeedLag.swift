@@ -13,7 +13,7 @@ struct FeedLag: Sendable {
     private let logger: Logger
     private let seconds = Locked(0.0)
 
-    /// Nil for a database file, whose readers are never behind.
+    /// Nil for a database file: its readers are never behind.
     init?(_ database: Database, _ metrics: MetricsRegistry, _ logger: Logger) {
         guard case .postgres(let store) = database else { return nil }
         (self.store, self.logger) = (store, logger)

@@ -129,7 +129,7 @@ extension Session {
         return shortIdleEnd(settings)
     }
 
-    /// The first instant at which a browser whose user does not stay logged in has ended the session.
+    /// The first instant at which a browser has ended the session of a user that does not stay logged in.
     func shortIdleEnd(_ settings: Settings) -> Instant {
         settings.restores.idleStart(renewedAt, BrowserHandle.shortIdle) + BrowserHandle.shortIdle
     }

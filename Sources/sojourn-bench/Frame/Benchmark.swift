@@ -95,10 +95,10 @@ struct Benchmark: Sendable {
         Benchmark(
             name: "cluster", summary: "several nodes on one PostgreSQL: locks, idle work, clocks and outages",
             discussion: """
-                Starts --nodes of 'sojourn serve' on the empty database --postgres, whose role must be a superuser. For each
+                Starts --nodes of 'sojourn serve' on the empty database --postgres, as a superuser. For each
                 --commit-delay (milliseconds, by commit_delay of the nodes' connections): logins a second, refreshes a second
                 alone and, in turn, beside --account-changes connections that change other users as fast as they can. Then what
-                the database does for idle nodes. With --skew, one more node whose clock is ahead
+                the database does for idle nodes. With --skew, one more node with a clock that is ahead
                 (libfaketime) has part in refreshes of two processes at the same time. With --outage, --phones refresh once a minute, the
                 database is away for so long, and the requests of each second are counted until every phone has an answer; the phones
                 wait as Retry-After says, and no longer.

@@ -140,7 +140,7 @@ struct ClusterBenchmark {
         ]
     }
 
-    /// Two processes of one app refresh at the same time: one has its answer and goes on at a node whose clock is ahead, then the
+    /// Two processes of one app refresh at the same time: one has its answer and goes on at a node with a clock ahead, then the
     /// request of the other one arrives. Each of the three must be answered with tokens.
     private func measureSkew(_ cluster: Cluster, _ database: ClusterDatabase, _ report: inout Report) throws {
         try cluster.calls[0].rotate(after: Self.skewInterval)
@@ -207,7 +207,7 @@ private struct Cluster {
     var ports: [UInt16] { servers.map(\.publicPort) }
     var adminPorts: [UInt16] { servers.map(\.adminPort) }
 
-    /// One more node, whose clock is ahead.
+    /// One more node, with a clock that is ahead.
     func anotherLaunch(ahead seconds: Int, _ database: ClusterDatabase) throws -> ServerProcess.Launch {
         var launch = try database.launch("node-ahead")
         let library = "/usr/lib/\(Machine.triplet)/faketime/libfaketime.so.1"

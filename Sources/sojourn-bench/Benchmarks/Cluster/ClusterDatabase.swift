@@ -14,7 +14,7 @@ struct ClusterDatabase {
         common = try ServerProcess.Launch(program: program, folder: folder)
     }
 
-    /// How the node of that name is started, whose commits wait for so many milliseconds.
+    /// How the node of that name is started. Its commits wait for so many milliseconds.
     func launch(_ name: String, commitDelay: Int = 0) throws -> ServerProcess.Launch {
         var launch = common
         launch.url = commitDelay == 0 ? url : delayed(commitDelay)

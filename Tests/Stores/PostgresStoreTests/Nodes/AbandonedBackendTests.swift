@@ -5,7 +5,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// What remains at the server of a request whose caller has left.
+/// What remains at the server of a request after its caller has left.
 @Suite("PostgreSQL: requests after their deadline", .timeLimit(.minutes(2)))
 struct AbandonedBackendTests {
     /// Every way in which the store asks the server: on each kind of connection, with and without a transaction.

@@ -116,7 +116,7 @@ let sweepRules: [StoreRule] = [
         let goesOn = try await store.walkAlongSessions(limit: 9, by: policy, at: time) { _ in true }
         #expect(!goesOn)
     },
-    StoreRule("a device whose tombstone was deleted can be used again") { store in
+    StoreRule("a device can be used again after its tombstone was deleted") { store in
         let user = try await store.given(Fixture.user())
         let session = try await store.given(Fixture.session(of: user.id))
         let now = Fixture.start + idle + month

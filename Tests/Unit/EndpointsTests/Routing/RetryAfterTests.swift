@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    /// A log of failures whose seconds end by `flush` alone.
+    /// A log of failures: its seconds end by `flush` alone.
     private func untimed(_ logger: Logger) -> FailureLog {
         FailureLog(logger, sleep: { _ in await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } })
     }
