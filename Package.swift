@@ -150,7 +150,8 @@ let package = Package(
             name: "Federation",
             dependencies: ["HTTP", "HTTPClient", "JOSE", "JSON", "Cryptography", "Sessions", "Telemetry"],
             swiftSettings: strict),
-        .target(name: "StoreFoundation", dependencies: ["Sessions", "Locks", "WebAuthn"], swiftSettings: strict),
+        .target(
+            name: "StoreFoundation", dependencies: ["JSON", "Sessions", "Locks", "WebAuthn"], swiftSettings: strict),
         .target(
             name: "SQLiteStore",
             dependencies: [

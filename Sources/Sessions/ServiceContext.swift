@@ -40,6 +40,10 @@ public final class ServiceContext: Sendable {
     public let signingKeys: SigningKeys
     /// Hashes passwords.
     public let passwords: PasswordHasher
+    /// Makes and recognizes the codes and links of verifications.
+    public let verificationSecrets: VerificationSecrets
+    /// Wakes the sender of mails; nil: no mail is sent, and there are no verifications.
+    public let mails: MailWaker?
     /// The time.
     public let clock: WallClock
     /// Guards against jumps of the clock; nil: the clock is trusted.
@@ -80,8 +84,10 @@ public final class ServiceContext: Sendable {
         clockGuard: ClockGuard? = nil, proofs: DPoPPolicy = DPoPPolicy(),
         lockoutPolicy: LockoutPolicy = LockoutPolicy(),
         passwordRules: PasswordRules = PasswordRules(), resetTokenLifetime: Duration = .seconds(3600),
-        passkeys: PasskeyPolicy? = nil, loginRules: PhoneLoginRules = PhoneLoginRules()
+        passkeys: PasskeyPolicy? = nil, loginRules: PhoneLoginRules = PhoneLoginRules(), mails: MailWaker? = nil
     ) {
+        verificationSecrets = VerificationSecrets(rootKeys: rootKeys)
+        self.mails = mails
         loginCodes = PhoneLoginCodeCoder(rootKeys: rootKeys)
         invitationCodes = PhoneLoginCodeCoder(.invitations, rootKeys: rootKeys)
         enrolmentKey = HMACSHA256Key(rootKeys.first.derive("sojourn enrolment"))

@@ -3,7 +3,7 @@
 // This module owns the conversion between rows and values of the domain, the names of the columns, and a queue that forms
 // batches. It must not know a database, nor any SQL except lists of columns and conditions on them.
 //
-// Reading order: this file (StoredRow, Columns), WrittenRow, SessionColumns and the files of the other tables, BatchQueue,
+// Reading order: this file (StoredRow, Columns), WrittenRow, Columns/SessionColumns and those of the other tables, BatchQueue,
 // PlannedMigration.
 
 public import Sessions

@@ -1,4 +1,5 @@
--- effects: adds tables schema_migrations, catalogue_revision, settings, clients, users, user_sources, identities,
+-- effects: adds tables schema_migrations, catalogue_revision, settings, clients, users, user_sources, identities, user_details,
+--   totp_factors, recovery_codes, verifications, mailboxes, mails, logos,
 --   passkeys, sessions, provider_checks, pins, foreign_tokens, used_tokens, failed_attempts, page_logins, phone_logins, audit_events,
 --   revocations, deliveries, clean_up, signing_keys, admin_keys, heartbeat, nodes
 -- readable by: 1
@@ -32,6 +33,10 @@ CREATE TABLE settings (
     offline_session_max_seconds bigint NOT NULL,
     refresh_after_seconds bigint NOT NULL,
     rotation_interval_seconds bigint NOT NULL,
+    -- Login
+    second_factor_policy text NOT NULL, -- 'off', 'if_enrolled', 'required_at_login' or 'required'
+    branding text, -- JSON; null: none
+    -- State of all sessions
     served_max_seconds bigint, -- absolute maximum in the file of the node that started last; null before the first start
     earlier_tokens_end_at bigint, -- when the last token expires that was issued before lifetimes were shortened
     restores text, -- list: FROM:AT, the times of the backup and of the restore; null: never
@@ -43,8 +48,8 @@ CREATE TABLE settings (
 -- The settings of a new database, as the program has them.
 INSERT INTO settings (
     id, offline_session_idle_seconds, offline_session_max_limited, offline_session_max_seconds, refresh_after_seconds,
-    rotation_interval_seconds, epoch
-) VALUES (1, 1209600, true, 15552000, 3600, 120, 1);
+    rotation_interval_seconds, second_factor_policy, epoch
+) VALUES (1, 1209600, true, 15552000, 3600, 120, 'if_enrolled', 1);
 
 CREATE TABLE clients (
     id text COLLATE "C" PRIMARY KEY,
@@ -93,6 +98,9 @@ CREATE TABLE clients (
     app_data text NOT NULL, -- 'ignore', 'report' or 'refuse' a refresh that names another platform than the login
     attestation text NOT NULL, -- 'ignore', 'report' or 'refuse' a refresh in a session without the verdict 'genuine'
     stays_logged_in boolean NOT NULL, -- otherwise a login gives one short access token
+    sign_up boolean NOT NULL, -- whether strangers make accounts by a proof of their mailbox
+    second_factor_policy text, -- null: as in the settings
+    branding text, -- JSON; null: as in the settings
     anonymous_users boolean NOT NULL, -- whether a login can make a user without username and password
     user_presence_max_age_seconds bigint, -- how long a session goes on without proof of the user's presence; null: for ever
     event_stream text -- JSON; null: the client has no stream of security events (OpenID SSF)
@@ -163,6 +171,127 @@ CREATE TABLE identities (
 
 -- Finds the identities of a user.
 CREATE INDEX identities_of_user ON identities (user_id);
+
+-- What few users have. Logins and calls of the account read it, and no refresh does.
+CREATE TABLE user_details (
+    user_id uuid PRIMARY KEY,
+    language text, -- of pages and mails; null: unknown
+    second_factor text, -- 'required' or 'exempt'; null: as in client and settings
+    wrong_factors bigint NOT NULL, -- wrong codes since the last right one
+    wrong_factor_at bigint,
+    former_email text, -- verified address before the last change, whose owner can undo it
+    former_email_until bigint,
+    delete_at bigint -- when clean-up deletes the user, as the user has wished
+);
+
+-- Finds the users that are to be deleted.
+CREATE INDEX user_details_deleting ON user_details (delete_at) WHERE delete_at IS NOT NULL;
+
+-- Authenticator apps of users (RFC 6238).
+CREATE TABLE totp_factors (
+    id uuid PRIMARY KEY,
+    user_id uuid NOT NULL,
+    name text NOT NULL,
+    sealed_seed bytea NOT NULL, -- encrypted by a root key
+    algorithm text NOT NULL, -- 'SHA1', 'SHA256' or 'SHA512'
+    digits bigint NOT NULL,
+    period bigint NOT NULL,
+    last_step bigint NOT NULL, -- newest time step of which a code was accepted
+    created_at bigint NOT NULL,
+    confirmed_at bigint, -- null: the user has not shown a code yet
+    last_used_at bigint
+);
+
+-- Finds the authenticator apps of a user.
+CREATE INDEX totp_factors_of_user ON totp_factors (user_id);
+
+-- One-time codes for users without their authenticator.
+CREATE TABLE recovery_codes (
+    user_id uuid NOT NULL,
+    hash bytea NOT NULL, -- SHA-256 of the code, which has 120 random bits
+    used_at bigint,
+    PRIMARY KEY (user_id, hash)
+);
+
+-- Proofs of mailboxes that are under way. Code and link are derived from the id and a root key, and are not stored.
+CREATE TABLE verifications (
+    id uuid PRIMARY KEY,
+    purpose text NOT NULL, -- 'sign_up', 'sign_in', 'reset' or 'email'
+    mailbox bytea NOT NULL, -- keyed hash of the address in lower case
+    email text, -- as it is written to; null: nothing is written to it
+    user_id uuid, -- null: a sign-up, or no such user
+    client_id text,
+    asker bytea, -- SHA-256 of the secret of the browser, app or session that asked; null: an admin
+    session_id uuid, -- session that changes its user's address
+    language text NOT NULL,
+    key_id bigint NOT NULL, -- root key of code and link
+    created_at bigint NOT NULL,
+    code_until bigint NOT NULL,
+    link_until bigint NOT NULL,
+    mails bigint NOT NULL,
+    mailed_at bigint,
+    wrong_codes bigint NOT NULL,
+    proven_at bigint,
+    ended_at bigint -- used, cancelled, replaced, or out of tries
+);
+
+-- Finds the open verification of a browser or app, so that a request is answered with the code that is on its way.
+CREATE UNIQUE INDEX verifications_open ON verifications (mailbox, purpose, asker) WHERE ended_at IS NULL;
+
+-- Finds the open verifications of a user.
+CREATE INDEX verifications_of_user ON verifications (user_id) WHERE user_id IS NOT NULL AND ended_at IS NULL;
+
+-- Finds the verifications that are over.
+CREATE INDEX verifications_ending ON verifications (link_until);
+
+-- Counts for each mailbox, exact on all nodes. The table has no address.
+CREATE TABLE mailboxes (
+    mailbox bytea PRIMARY KEY,
+    since bigint NOT NULL, -- beginning of the day of the counts
+    mails bigint NOT NULL,
+    wrong_codes bigint NOT NULL,
+    refused_at bigint, -- when a relay refused the mailbox
+    reply text -- of that relay
+);
+
+-- Finds the counts that are over.
+CREATE INDEX mailboxes_since ON mailboxes (since);
+
+-- Mails that are to be sent. The table holds no code, no link and no text.
+CREATE TABLE mails (
+    id uuid PRIMARY KEY,
+    kind text NOT NULL,
+    user_id uuid,
+    verification_id uuid,
+    email text, -- null: the address of the verification
+    language text NOT NULL,
+    facts text NOT NULL, -- JSON: what the template names
+    event bigint, -- event of the audit trail that the mail tells; null: none
+    created_at bigint NOT NULL,
+    expires_at bigint NOT NULL,
+    due_at bigint, -- next attempt; null: none
+    tries bigint NOT NULL,
+    reply text -- last one of the relay
+);
+
+-- Lets an event be told once.
+CREATE UNIQUE INDEX mails_of_event ON mails (event, kind, email) WHERE event IS NOT NULL;
+
+-- Finds the mails that are due, those of verifications first.
+CREATE INDEX mails_due ON mails ((verification_id IS NULL), due_at) WHERE due_at IS NOT NULL;
+
+-- Finds the mails of which no attempt follows.
+CREATE INDEX mails_dead ON mails (created_at) WHERE due_at IS NULL;
+
+-- Finds the mails of a user.
+CREATE INDEX mails_of_user ON mails (user_id) WHERE user_id IS NOT NULL;
+
+-- Pictures of brands, which pages show. They lie outside settings and clients, because every node keeps these in memory.
+CREATE TABLE logos (
+    digest bytea PRIMARY KEY, -- SHA-256 of the picture
+    type text NOT NULL, -- 'image/png' or 'image/webp'
+    bytes bytea NOT NULL
+);
 
 -- WebAuthn credentials of users.
 CREATE TABLE passkeys (

@@ -1,4 +1,5 @@
--- effects: adds tables schema_migrations, settings, clients, users, user_sources, identities, passkeys,
+-- effects: adds tables schema_migrations, settings, clients, users, user_sources, identities, user_details,
+--   totp_factors, recovery_codes, verifications, mailboxes, mails, logos, passkeys,
 --   sessions, provider_checks, pins, foreign_tokens, used_tokens, failed_attempts, page_logins, phone_logins, audit_events, revocations,
 --   deliveries, clean_up, signing_keys, admin_keys, heartbeat
 -- readable by: 1
@@ -27,6 +28,10 @@ CREATE TABLE settings (
     offline_session_max_seconds INTEGER NOT NULL,
     refresh_after_seconds INTEGER NOT NULL,
     rotation_interval_seconds INTEGER NOT NULL,
+    -- Login
+    second_factor_policy TEXT NOT NULL, -- 'off', 'if_enrolled', 'required_at_login' or 'required'
+    branding TEXT, -- JSON; null: none
+    -- State of all sessions
     served_max_seconds INTEGER, -- absolute maximum in the file of the node that started last; null before the first start
     earlier_tokens_end_at INTEGER, -- when the last token expires that was issued before lifetimes were shortened
     restores TEXT, -- list: FROM:AT, the times of the backup and of the restore; null: never
@@ -83,6 +88,9 @@ CREATE TABLE clients (
     app_data TEXT NOT NULL, -- 'ignore', 'report' or 'refuse' a refresh that names another platform than the login
     attestation TEXT NOT NULL, -- 'ignore', 'report' or 'refuse' a refresh in a session without the verdict 'genuine'
     stays_logged_in INTEGER NOT NULL, -- otherwise a login gives one short access token
+    sign_up INTEGER NOT NULL, -- whether strangers make accounts by a proof of their mailbox
+    second_factor_policy TEXT, -- null: as in the settings
+    branding TEXT, -- JSON; null: as in the settings
     anonymous_users INTEGER NOT NULL, -- whether a login can make a user without username and password
     user_presence_max_age_seconds INTEGER, -- how long a session goes on without proof of the user's presence; null: for ever
     event_stream TEXT -- JSON; null: the client has no stream of security events (OpenID SSF)
@@ -153,6 +161,127 @@ CREATE TABLE identities (
 
 -- Finds the identities of a user.
 CREATE INDEX identities_of_user ON identities (user_id);
+
+-- What few users have. Logins and calls of the account read it, and no refresh does.
+CREATE TABLE user_details (
+    user_id BLOB PRIMARY KEY,
+    language TEXT, -- of pages and mails; null: unknown
+    second_factor TEXT, -- 'required' or 'exempt'; null: as in client and settings
+    wrong_factors INTEGER NOT NULL, -- wrong codes since the last right one
+    wrong_factor_at INTEGER,
+    former_email TEXT, -- verified address before the last change, whose owner can undo it
+    former_email_until INTEGER,
+    delete_at INTEGER -- when clean-up deletes the user, as the user has wished
+) STRICT, WITHOUT ROWID;
+
+-- Finds the users that are to be deleted.
+CREATE INDEX user_details_deleting ON user_details (delete_at) WHERE delete_at IS NOT NULL;
+
+-- Authenticator apps of users (RFC 6238).
+CREATE TABLE totp_factors (
+    id BLOB PRIMARY KEY,
+    user_id BLOB NOT NULL,
+    name TEXT NOT NULL,
+    sealed_seed BLOB NOT NULL, -- encrypted by a root key
+    algorithm TEXT NOT NULL, -- 'SHA1', 'SHA256' or 'SHA512'
+    digits INTEGER NOT NULL,
+    period INTEGER NOT NULL,
+    last_step INTEGER NOT NULL, -- newest time step of which a code was accepted
+    created_at INTEGER NOT NULL,
+    confirmed_at INTEGER, -- null: the user has not shown a code yet
+    last_used_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+-- Finds the authenticator apps of a user.
+CREATE INDEX totp_factors_of_user ON totp_factors (user_id);
+
+-- One-time codes for users without their authenticator.
+CREATE TABLE recovery_codes (
+    user_id BLOB NOT NULL,
+    hash BLOB NOT NULL, -- SHA-256 of the code, which has 120 random bits
+    used_at INTEGER,
+    PRIMARY KEY (user_id, hash)
+) STRICT, WITHOUT ROWID;
+
+-- Proofs of mailboxes that are under way. Code and link are derived from the id and a root key, and are not stored.
+CREATE TABLE verifications (
+    id BLOB PRIMARY KEY,
+    purpose TEXT NOT NULL, -- 'sign_up', 'sign_in', 'reset' or 'email'
+    mailbox BLOB NOT NULL, -- keyed hash of the address in lower case
+    email TEXT, -- as it is written to; null: nothing is written to it
+    user_id BLOB, -- null: a sign-up, or no such user
+    client_id TEXT,
+    asker BLOB, -- SHA-256 of the secret of the browser, app or session that asked; null: an admin
+    session_id BLOB, -- session that changes its user's address
+    language TEXT NOT NULL,
+    key_id INTEGER NOT NULL, -- root key of code and link
+    created_at INTEGER NOT NULL,
+    code_until INTEGER NOT NULL,
+    link_until INTEGER NOT NULL,
+    mails INTEGER NOT NULL,
+    mailed_at INTEGER,
+    wrong_codes INTEGER NOT NULL,
+    proven_at INTEGER,
+    ended_at INTEGER -- used, cancelled, replaced, or out of tries
+) STRICT, WITHOUT ROWID;
+
+-- Finds the open verification of a browser or app, so that a request is answered with the code that is on its way.
+CREATE UNIQUE INDEX verifications_open ON verifications (mailbox, purpose, asker) WHERE ended_at IS NULL;
+
+-- Finds the open verifications of a user.
+CREATE INDEX verifications_of_user ON verifications (user_id) WHERE user_id IS NOT NULL AND ended_at IS NULL;
+
+-- Finds the verifications that are over.
+CREATE INDEX verifications_ending ON verifications (link_until);
+
+-- Counts for each mailbox, exact on all nodes. The table has no address.
+CREATE TABLE mailboxes (
+    mailbox BLOB PRIMARY KEY,
+    since INTEGER NOT NULL, -- beginning of the day of the counts
+    mails INTEGER NOT NULL,
+    wrong_codes INTEGER NOT NULL,
+    refused_at INTEGER, -- when a relay refused the mailbox
+    reply TEXT -- of that relay
+) STRICT, WITHOUT ROWID;
+
+-- Finds the counts that are over.
+CREATE INDEX mailboxes_since ON mailboxes (since);
+
+-- Mails that are to be sent. The table holds no code, no link and no text.
+CREATE TABLE mails (
+    id BLOB PRIMARY KEY,
+    kind TEXT NOT NULL,
+    user_id BLOB,
+    verification_id BLOB,
+    email TEXT, -- null: the address of the verification
+    language TEXT NOT NULL,
+    facts TEXT NOT NULL, -- JSON: what the template names
+    event INTEGER, -- event of the audit trail that the mail tells; null: none
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    due_at INTEGER, -- next attempt; null: none
+    tries INTEGER NOT NULL,
+    reply TEXT -- last one of the relay
+) STRICT, WITHOUT ROWID;
+
+-- Lets an event be told once.
+CREATE UNIQUE INDEX mails_of_event ON mails (event, kind, email) WHERE event IS NOT NULL;
+
+-- Finds the mails that are due, those of verifications first.
+CREATE INDEX mails_due ON mails ((verification_id IS NULL), due_at) WHERE due_at IS NOT NULL;
+
+-- Finds the mails of which no attempt follows.
+CREATE INDEX mails_dead ON mails (created_at) WHERE due_at IS NULL;
+
+-- Finds the mails of a user.
+CREATE INDEX mails_of_user ON mails (user_id) WHERE user_id IS NOT NULL;
+
+-- Pictures of brands, which pages show. They lie outside settings and clients, because every node keeps these in memory.
+CREATE TABLE logos (
+    digest BLOB PRIMARY KEY, -- SHA-256 of the picture
+    type TEXT NOT NULL, -- 'image/png' or 'image/webp'
+    bytes BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- WebAuthn credentials of users.
 CREATE TABLE passkeys (

@@ -139,6 +139,7 @@ extension StoreTransaction {
             deleteFailedAttempts(of: user.id)
             deleteIdentities(of: user.id)
             deletePasskeys(of: user.id)
+            deleteAccountRows(of: user.id)
             deleteUserSources(of: user.id)
             try noteDeletion(of: user.id, at: now)
             deleteUser(user.id)

@@ -158,6 +158,7 @@ extension StoreTransaction {
         if effect.deletes {
             deleteIdentities(of: old.id)
             deletePasskeys(of: old.id)
+            deleteAccountRows(of: old.id)
             deleteUserSources(of: old.id)
             try noteDeletion(of: old.id, at: now)
             deleteUser(old.id)

@@ -46,6 +46,10 @@ public struct Settings: Hashable, Sendable {
     public var servedMaximum: Duration?
     /// The restores of the database from backups, in order.
     public var restores: [Restore] = []
+    /// When logins ask for a second factor.
+    public var secondFactorPolicy = SecondFactorPolicy.ifEnrolled
+    /// What pages and mails show of the service.
+    public var branding = Branding()
 
     /// A restore of the database from a backup. What happened between is unknown, so that idle times begin anew.
     public struct Restore: Hashable, Sendable {

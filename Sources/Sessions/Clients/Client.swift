@@ -98,6 +98,12 @@ public struct Client: Hashable, Sendable, Identifiable {
     /// Whether users of the client stay logged in. If not, a login gives a short access token and no refresh token, and the
     /// session ends with that token.
     public var staysLoggedIn = true
+    /// Whether strangers make accounts by a proof of their mailbox.
+    public var signUp = false
+    /// When logins ask for a second factor, if that is stricter than the settings; nil: as they say.
+    public var secondFactorPolicy: SecondFactorPolicy?
+    /// What pages and mails show of the client.
+    public var branding = Branding()
 
     /// Whether a login of the client can make an anonymous user.
     public var anonymousUsers = false

@@ -6,7 +6,7 @@
 public protocol StoreReader:
     UserReader, IdentityReader, ProviderCheckReader, ForeignTokenReader, PasskeyReader, SessionReader, PageLoginReader,
     PhoneLoginReader, UsedTokenReader, KeyReader, FailedAttemptsReader, AuditReader, RevocationReader, DeliveryReader,
-    PINReader, CleanUpReader
+    PINReader, CleanUpReader, VerificationReader, MailReader, UserDetailsReader, SecondFactorReader, LogoReader
 {
     /// Settings and clients.
     func catalogue() -> Answer<Catalogue>

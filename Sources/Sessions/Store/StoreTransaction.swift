@@ -10,7 +10,8 @@ public protocol StoreTransaction:
     StoreReader, UserTransaction, IdentityTransaction, ProviderCheckTransaction, ForeignTokenTransaction,
     PasskeyTransaction, SessionTransaction, PageLoginTransaction, PhoneLoginTransaction, UsedTokenTransaction,
     KeyTransaction, FailedAttemptsTransaction, AuditTransaction, RevocationTransaction, DeliveryTransaction,
-    PINTransaction, CleanUpTransaction
+    PINTransaction, CleanUpTransaction, VerificationTransaction, MailTransaction, UserDetailsTransaction,
+    SecondFactorTransaction, LogoTransaction
 {
     /// The wall clock.
     var now: Instant { get }

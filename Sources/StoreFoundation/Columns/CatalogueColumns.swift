@@ -6,7 +6,7 @@ public enum SettingsColumns {
     public static let all = Columns(
         "offline_session_idle_seconds", "offline_session_max_limited", "offline_session_max_seconds",
         "refresh_after_seconds", "rotation_interval_seconds", "epoch", "revoked_before_epoch", "revoked_before_at",
-        "earlier_tokens_end_at", "served_max_seconds", "restores")
+        "earlier_tokens_end_at", "served_max_seconds", "restores", "second_factor_policy", "branding")
 
     /// Reads the columns of the settings.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Settings {
@@ -26,6 +26,8 @@ public enum SettingsColumns {
             throw CorruptRow("the settings have the restores '\(restores)', which cannot be read")
         }
         settings.restores = all
+        settings.secondFactorPolicy = try row.word(as: SecondFactorPolicy.self)
+        settings.branding = try branding(row.optionalText(), of: "the settings") ?? Branding()
         return settings
     }
 
@@ -42,7 +44,16 @@ public enum SettingsColumns {
         row.add(settings.earlierTokensEnd)
         row.add(settings.servedMaximum)
         row.add(settings.restores.text)
+        row.add(settings.secondFactorPolicy)
+        row.add(settings.branding.text)
     }
+}
+
+/// The branding of a column.
+private func branding(_ text: String?, of owner: String) throws(CorruptRow) -> Branding? {
+    guard let text else { return nil }
+    guard let branding = Branding(text: text) else { throw CorruptRow("\(owner) has a branding that cannot be read") }
+    return branding
 }
 
 /// A client as a row.
@@ -60,7 +71,7 @@ public enum ClientColumns {
         "backchannel_logout_session_required",
         "id_token_signed_response_alg", "event_stream", "backchannel_token_delivery_mode",
         "backchannel_client_notification_endpoint", "token_epoch", "authentication_method_pinned", "pkce",
-        "scope_claims", "earlier_secret_hash", "earlier_secret_ends_at")
+        "scope_claims", "earlier_secret_hash", "earlier_secret_ends_at", "sign_up", "second_factor_policy", "branding")
 
     /// Reads the columns of a client.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Client {
@@ -130,6 +141,11 @@ public enum ClientColumns {
         client.scopeClaims = scopeClaims
         let (hash, end) = (row.optional { row in row.bytes() }, row.optionalInstant())
         if let hash, let end { client.earlierSecret = EarlierSecret(hash: hash, endsAt: end) }
+        client.signUp = row.bool()
+        client.secondFactorPolicy = try row.optional { (row) throws(CorruptRow) in
+            try row.word(as: SecondFactorPolicy.self)
+        }
+        client.branding = try branding(row.optionalText(), of: "client \(id)") ?? Branding()
         return client
     }
 
@@ -196,5 +212,8 @@ public enum ClientColumns {
         row.add(client.scopeClaims.text)
         row.add(client.earlierSecret?.hash)
         row.add(client.earlierSecret?.endsAt)
+        row.add(client.signUp)
+        row.add(client.secondFactorPolicy)
+        row.add(client.branding.text)
     }
 }
