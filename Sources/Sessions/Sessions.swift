@@ -20,6 +20,10 @@
 // - Push           messages to the apps of a user, encrypted to keys of their devices
 // - PINs           the PIN of an app, for the second factor of a login with a phone
 // - Passkeys       WebAuthn credentials of users, their challenges, and the login by them
+// - SecondFactor   authenticator apps and recovery codes of users, and the policy that asks for them
+// - Verification   proofs of mailboxes by code and link, and what they allow: sign-up, login, a new password or address
+// - Mails          the outbox of mails, which are written when they are sent
+// - Branding       logo, color and links that pages and mails show of a client
 // - Federation     identities of users at providers, foreign tokens, and what providers answer about sessions
 // - Accounts       users, their profile, their own switches and calls
 // - Administration the calls of admins, settings, and the catalogue of settings and clients that a node keeps in memory

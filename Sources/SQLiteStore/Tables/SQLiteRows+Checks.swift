@@ -25,13 +25,11 @@ extension SQLiteRows {
     }
 
     func replace(_ check: ProviderCheck) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(ProviderCheckRow.replace) { row in ProviderCheckColumns.write(check, to: &row) }
-        }
+        perform(ProviderCheckRow.replace) { row in ProviderCheckColumns.write(check, to: &row) }
     }
 
     func deleteProviderCheck(of id: Identifier<Session>) {
-        perform { (connection) throws(DatabaseError) in try connection.execute(ProviderCheckRow.delete, id) }
+        perform(ProviderCheckRow.delete, id)
     }
 
     func foreignToken(_ digest: [UInt8]) -> Answer<ForeignToken?> {
@@ -63,19 +61,15 @@ extension SQLiteRows {
     }
 
     func updateForeignToken(_ digest: [UInt8], _ exchange: ForeignToken.Exchange?) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(ForeignTokenRow.updateExchange, exchange?.sessionID, exchange?.at, digest)
-        }
+        perform(ForeignTokenRow.updateExchange, exchange?.sessionID, exchange?.at, digest)
     }
 
     func deleteForeignToken(_ digest: [UInt8]) {
-        perform { (connection) throws(DatabaseError) in try connection.execute(ForeignTokenRow.delete, digest) }
+        perform(ForeignTokenRow.delete, digest)
     }
 
     func deleteForeignTokens(of userID: Identifier<User>, _ ending: UserChange.EndingSessions) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(ForeignTokenRow.deleteWaiting, userID, ending.clientID, ending.deviceID)
-        }
+        perform(ForeignTokenRow.deleteWaiting, userID, ending.clientID, ending.deviceID)
     }
 
     func isUsed(_ token: OneTimeToken) -> Answer<Bool> {
@@ -93,15 +87,11 @@ extension SQLiteRows {
     }
 
     func insert(_ token: OneTimeToken) -> Answer<Bool> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.execute(UsedTokenRow.insert, token.digest, token.goodUntil, token.at) == 1
-        }
+        changes(UsedTokenRow.insert, token.digest, token.goodUntil, token.at)
     }
 
     func deleteUsedTokens(before instant: Instant, limit: Int) -> Answer<Int> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.execute(UsedTokenRow.deleteOld, instant, limit)
-        }
+        count(UsedTokenRow.deleteOld, instant, limit)
     }
 
     func failedAttempts(at target: LockoutTarget) -> Answer<FailedAttempts?> {
@@ -113,27 +103,19 @@ extension SQLiteRows {
     func failedAttemptsForUpdate(at target: LockoutTarget) -> Answer<FailedAttempts?> { failedAttempts(at: target) }
 
     func replace(_ attempts: FailedAttempts, at target: LockoutTarget) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(
-                FailedAttemptRow.replace, target.digest, target.userID, attempts.count, attempts.lastAt)
-        }
+        perform(
+            FailedAttemptRow.replace, target.digest, target.userID, attempts.count, attempts.lastAt)
     }
 
     func deleteFailedAttempts(at target: LockoutTarget) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(FailedAttemptRow.delete, target.digest)
-        }
+        perform(FailedAttemptRow.delete, target.digest)
     }
 
     func deleteFailedAttempts(of userID: Identifier<User>) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(FailedAttemptRow.deleteOfUser, userID)
-        }
+        perform(FailedAttemptRow.deleteOfUser, userID)
     }
 
     func deleteFailedAttempts(before instant: Instant, limit: Int) -> Answer<Int> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.execute(FailedAttemptRow.deleteOld, instant, limit)
-        }
+        count(FailedAttemptRow.deleteOld, instant, limit)
     }
 }

@@ -22,21 +22,15 @@ extension SQLiteRows {
     }
 
     func events(ofUser userID: Identifier<User>, before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(EventRow.selectLatestOfUser, userID, cursor, limit, read: EventRow.read)
-        }
+        all(EventRow.selectLatestOfUser, userID, cursor, limit, read: EventRow.read)
     }
 
     func events(before cursor: Int64, limit: Int) -> Answer<[RecordedEvent]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(EventRow.selectLatest, cursor, limit, read: EventRow.read)
-        }
+        all(EventRow.selectLatest, cursor, limit, read: EventRow.read)
     }
 
     func sessionEnds(ofClient clientID: String, after cursor: Int64, limit: Int) -> Answer<[RecordedEvent]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(EventRow.selectEnds, cursor, clientID, limit, read: EventRow.read)
-        }
+        all(EventRow.selectEnds, cursor, clientID, limit, read: EventRow.read)
     }
 
     func lifetimeChanges(ofClient clientID: String?, limit: Int) -> Answer<[RecordedEvent]> {
@@ -70,9 +64,7 @@ extension SQLiteRows {
     }
 
     func ledgerEvents(after cursor: Int64) -> Answer<[RecordedEvent]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(EventRow.selectNews, cursor, read: EventRow.read)
-        }
+        all(EventRow.selectNews, cursor, read: EventRow.read)
     }
 
     func revocations(after cursor: Int64, at now: Instant, limit: Int) -> Answer<[Revocation]> {
@@ -111,12 +103,10 @@ extension SQLiteRows {
     }
 
     func deleteEvents(before instant: Instant, limit: Int) -> Answer<Int> {
-        answer { (connection) throws(DatabaseError) in try connection.execute(EventRow.deleteOld, limit, instant) }
+        count(EventRow.deleteOld, limit, instant)
     }
 
     func deleteRevocations(before instant: Instant, limit: Int) -> Answer<Int> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.execute(RevocationRow.deleteOld, instant, limit)
-        }
+        count(RevocationRow.deleteOld, instant, limit)
     }
 }

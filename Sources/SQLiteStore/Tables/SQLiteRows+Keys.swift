@@ -58,13 +58,11 @@ extension SQLiteRows {
     func cleanUpForUpdate() -> Answer<CleanUp?> { cleanUp() }
 
     func write(_ cleanUp: CleanUp) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(CleanUpRow.update) { row in CleanUpColumns.write(cleanUp, to: &row) }
-        }
+        perform(CleanUpRow.update) { row in CleanUpColumns.write(cleanUp, to: &row) }
     }
 
     func walkAlongSessions() {
-        perform { (connection) throws(DatabaseError) in try connection.execute(CleanUpRow.walk) }
+        perform(CleanUpRow.walk)
     }
 }
 

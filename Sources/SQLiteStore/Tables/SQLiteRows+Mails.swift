@@ -18,9 +18,7 @@ extension SQLiteRows {
     }
 
     func insert(_ mail: QueuedMail) -> Answer<Bool> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.execute(MailRow.insert) { row in MailColumns.write(mail, to: &row) } == 1
-        }
+        changes(MailRow.insert) { row in MailColumns.write(mail, to: &row) }
     }
 
     func claimMails(dueAt now: Instant, until: Instant, limit: Int) -> Answer<[QueuedMail]> {
@@ -28,21 +26,19 @@ extension SQLiteRows {
     }
 
     func update(_ mail: QueuedMail) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(MailRow.update, mail.dueAt, mail.tries, mail.reply, mail.id)
-        }
+        perform(MailRow.update, mail.dueAt, mail.tries, mail.reply, mail.id)
     }
 
     func deleteMail(_ id: Identifier<QueuedMail>) -> Answer<Bool> {
-        answer { (connection) throws(DatabaseError) in try connection.execute(MailRow.delete, id) == 1 }
+        changes(MailRow.delete, id)
     }
 
     func deleteMails(of userID: Identifier<User>) {
-        perform { (connection) throws(DatabaseError) in try connection.execute(MailRow.deleteOfUser, userID) }
+        perform(MailRow.deleteOfUser, userID)
     }
 
     func deleteDeadMails(before instant: Instant, limit: Int) -> Answer<Int> {
-        answer { (connection) throws(DatabaseError) in try connection.execute(MailRow.deleteDead, instant, limit) }
+        count(MailRow.deleteDead, instant, limit)
     }
 
     func logo(_ digest: [UInt8]) -> Answer<Logo?> {
@@ -54,13 +50,11 @@ extension SQLiteRows {
     }
 
     func insert(_ logo: Logo) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(LogoRow.insert) { row in LogoColumns.write(logo, to: &row) }
-        }
+        perform(LogoRow.insert) { row in LogoColumns.write(logo, to: &row) }
     }
 
     func deleteLogo(_ digest: [UInt8]) {
-        perform { (connection) throws(DatabaseError) in try connection.execute(LogoRow.delete, digest) }
+        perform(LogoRow.delete, digest)
     }
 }
 

@@ -3,27 +3,21 @@ internal import StoreFoundation
 
 extension SQLiteRows {
     func pin(of id: Identifier<Session>) -> Answer<PIN?> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.first(PINRow.select, id, read: PINRow.read)
-        }
+        first(PINRow.select, id, read: PINRow.read)
     }
 
     func pinForUpdate(of id: Identifier<Session>) -> Answer<PIN?> { pin(of: id) }
 
     func pins(after id: Identifier<Session>?, limit: Int) -> Answer<[PIN]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(PINRow.selectPage, id?.bytes ?? [], limit, read: PINRow.read)
-        }
+        all(PINRow.selectPage, id?.bytes ?? [], limit, read: PINRow.read)
     }
 
     func replace(_ pin: PIN) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(PINRow.replace) { row in PINColumns.write(pin, to: &row) }
-        }
+        perform(PINRow.replace) { row in PINColumns.write(pin, to: &row) }
     }
 
     func deletePIN(of id: Identifier<Session>) {
-        perform { (connection) throws(DatabaseError) in try connection.execute(PINRow.delete, id) }
+        perform(PINRow.delete, id)
     }
 }
 

@@ -94,24 +94,18 @@ extension SQLiteRows {
     func loginForUpdate(_ id: Identifier<Session>) -> Answer<PageLogin?> { login(id) }
 
     func insert(_ login: PageLogin) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(PageLoginRow.insert) { row in PageLoginColumns.write(login, to: &row) }
-        }
+        perform(PageLoginRow.insert) { row in PageLoginColumns.write(login, to: &row) }
     }
 
     func update(_ login: PageLogin) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(
-                PageLoginRow.updateCode, login.codeHash, login.codeRequest, login.codeUsedAt, login.continuedID,
-                login.id)
-        }
+        perform(
+            PageLoginRow.updateCode, login.codeHash, login.codeRequest, login.codeUsedAt, login.continuedID,
+            login.id)
     }
 
     func cancelCodes(of userID: Identifier<User>, _ ending: UserChange.EndingSessions) {
         if ending.deviceID != nil { return }
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(PageLoginRow.cancelCodes, userID, ending.clientID)
-        }
+        perform(PageLoginRow.cancelCodes, userID, ending.clientID)
     }
 
     func sweepPageLogins(before instant: Instant, limit: Int) -> Answer<RowSweep> {

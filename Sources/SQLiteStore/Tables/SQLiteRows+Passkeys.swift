@@ -3,21 +3,15 @@ internal import StoreFoundation
 
 extension SQLiteRows {
     func passkey(_ id: [UInt8]) -> Answer<Passkey?> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.first(PasskeyRow.select, id, read: PasskeyRow.read)
-        }
+        first(PasskeyRow.select, id, read: PasskeyRow.read)
     }
 
     func passkeys(of userID: Identifier<User>) -> Answer<[Passkey]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(PasskeyRow.selectOfUser, userID, read: PasskeyRow.read)
-        }
+        all(PasskeyRow.selectOfUser, userID, read: PasskeyRow.read)
     }
 
     func passkeys(after id: [UInt8]?, limit: Int) -> Answer<[Passkey]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(PasskeyRow.selectPage, id ?? [], limit, read: PasskeyRow.read)
-        }
+        all(PasskeyRow.selectPage, id ?? [], limit, read: PasskeyRow.read)
     }
 
     func insert(_ passkey: Passkey) -> Answer<Bool> {
@@ -25,21 +19,17 @@ extension SQLiteRows {
     }
 
     func update(_ passkey: Passkey) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(
-                PasskeyRow.update, Int64(passkey.signCount), passkey.isBackupEligible, passkey.isBackedUp,
-                passkey.isUserVerified, passkey.name, passkey.lastUsedAt, passkey.id)
-        }
+        perform(
+            PasskeyRow.update, Int64(passkey.signCount), passkey.isBackupEligible, passkey.isBackedUp,
+            passkey.isUserVerified, passkey.name, passkey.lastUsedAt, passkey.id)
     }
 
     func deletePasskey(_ id: [UInt8], of userID: Identifier<User>) -> Answer<Bool> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.execute(PasskeyRow.delete, id, userID) == 1
-        }
+        changes(PasskeyRow.delete, id, userID)
     }
 
     func deletePasskeys(of userID: Identifier<User>) {
-        perform { (connection) throws(DatabaseError) in try connection.execute(PasskeyRow.deleteOfUser, userID) }
+        perform(PasskeyRow.deleteOfUser, userID)
     }
 }
 

@@ -91,15 +91,11 @@ extension SQLiteRows {
     }
 
     func phoneLogins(ofPhone sessionID: Identifier<Session>) -> Answer<[PhoneLogin]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(PhoneLoginRow.selectOfPhone, sessionID, read: PhoneLoginRow.read)
-        }
+        all(PhoneLoginRow.selectOfPhone, sessionID, read: PhoneLoginRow.read)
     }
 
     func phoneLogins(inBrowser id: Identifier<Session>) -> Answer<[PhoneLogin]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(PhoneLoginRow.selectByBrowser, id, read: PhoneLoginRow.read)
-        }
+        all(PhoneLoginRow.selectByBrowser, id, read: PhoneLoginRow.read)
     }
 
     func hasPhoneLogins(ofPhone sessionID: Identifier<Session>) -> Answer<Bool> {
@@ -109,9 +105,7 @@ extension SQLiteRows {
     }
 
     func livingPhoneLoginsForUpdate(ofUser userID: Identifier<User>) -> Answer<[PhoneLogin]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(PhoneLoginRow.selectLivingOfUser, userID, read: PhoneLoginRow.read)
-        }
+        all(PhoneLoginRow.selectLivingOfUser, userID, read: PhoneLoginRow.read)
     }
 
     func phoneLogins(
@@ -159,21 +153,17 @@ extension SQLiteRows {
     }
 
     func markPhoneLoginsDeleted(of userID: Identifier<User>) {
-        perform { (connection) throws(DatabaseError) in try connection.execute(PhoneLoginRow.markDeleted, userID) }
+        perform(PhoneLoginRow.markDeleted, userID)
     }
 
     func insert(_ login: PhoneLogin) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(PhoneLoginRow.insert) { row in PhoneLoginColumns.write(login, to: &row) }
-        }
+        perform(PhoneLoginRow.insert) { row in PhoneLoginColumns.write(login, to: &row) }
     }
 
     func update(_ login: PhoneLogin) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(PhoneLoginRow.update) { row in
-                PhoneLoginColumns.writeVariable(login, to: &row)
-                row.add(login.id)
-            }
+        perform(PhoneLoginRow.update) { row in
+            PhoneLoginColumns.writeVariable(login, to: &row)
+            row.add(login.id)
         }
     }
 

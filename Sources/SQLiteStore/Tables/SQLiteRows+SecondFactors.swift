@@ -42,27 +42,21 @@ extension SQLiteRows {
     }
 
     func insert(_ factor: TOTPFactor) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(TOTPFactorRow.insert) { row in TOTPFactorColumns.write(factor, to: &row) }
-        }
+        perform(TOTPFactorRow.insert) { row in TOTPFactorColumns.write(factor, to: &row) }
     }
 
     func update(_ factor: TOTPFactor) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(
-                TOTPFactorRow.update, factor.name, factor.sealedSeed, factor.lastStep, factor.confirmedAt,
-                factor.lastUsedAt, factor.id)
-        }
+        perform(
+            TOTPFactorRow.update, factor.name, factor.sealedSeed, factor.lastStep, factor.confirmedAt,
+            factor.lastUsedAt, factor.id)
     }
 
     func deleteTOTPFactor(_ id: Identifier<TOTPFactor>, of userID: Identifier<User>) -> Answer<Bool> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.execute(TOTPFactorRow.delete, id, userID) == 1
-        }
+        changes(TOTPFactorRow.delete, id, userID)
     }
 
     func deleteTOTPFactors(of userID: Identifier<User>) {
-        perform { (connection) throws(DatabaseError) in try connection.execute(TOTPFactorRow.deleteOfUser, userID) }
+        perform(TOTPFactorRow.deleteOfUser, userID)
     }
 
     func recoveryCodes(of userID: Identifier<User>) -> Answer<[RecoveryCode]> {
@@ -72,13 +66,11 @@ extension SQLiteRows {
     func recoveryCodesForUpdate(of userID: Identifier<User>) -> Answer<[RecoveryCode]> { recoveryCodes(of: userID) }
 
     func write(_ code: RecoveryCode) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(RecoveryCodeRow.replace) { row in RecoveryCodeColumns.write(code, to: &row) }
-        }
+        perform(RecoveryCodeRow.replace) { row in RecoveryCodeColumns.write(code, to: &row) }
     }
 
     func deleteRecoveryCodes(of userID: Identifier<User>) {
-        perform { (connection) throws(DatabaseError) in try connection.execute(RecoveryCodeRow.deleteOfUser, userID) }
+        perform(RecoveryCodeRow.deleteOfUser, userID)
     }
 }
 

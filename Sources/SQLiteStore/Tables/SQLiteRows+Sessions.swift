@@ -148,10 +148,8 @@ extension SQLiteRows {
     }
 
     func updateConfirmation(of session: Session) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(
-                SessionRow.updateConfirmation, session.confirmation?.provider, session.confirmation?.at,
-                session.ending?.at, session.ending?.reason.rawValue, session.id)
-        }
+        perform(
+            SessionRow.updateConfirmation, session.confirmation?.provider, session.confirmation?.at,
+            session.ending?.at, session.ending?.reason.rawValue, session.id)
     }
 }

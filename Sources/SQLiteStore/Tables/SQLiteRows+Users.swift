@@ -83,32 +83,24 @@ extension SQLiteRows {
     }
 
     func replace(_ sources: UserSources) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(UserSourcesRow.replace) { row in UserSourcesColumns.write(sources, to: &row) }
-        }
+        perform(UserSourcesRow.replace) { row in UserSourcesColumns.write(sources, to: &row) }
     }
 
     func deleteUserSources(of userID: Identifier<User>) {
-        perform { (connection) throws(DatabaseError) in try connection.execute(UserSourcesRow.delete, userID) }
+        perform(UserSourcesRow.delete, userID)
     }
 
     func identity(_ key: Identity.Key) -> Answer<Identity?> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.first(IdentityRow.select, key.provider, key.subject, read: IdentityRow.read)
-        }
+        first(IdentityRow.select, key.provider, key.subject, read: IdentityRow.read)
     }
 
     func identities(of userID: Identifier<User>) -> Answer<[Identity]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(IdentityRow.selectOfUser, userID, read: IdentityRow.read)
-        }
+        all(IdentityRow.selectOfUser, userID, read: IdentityRow.read)
     }
 
     func identities(after key: Identity.Key?, limit: Int) -> Answer<[Identity]> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.all(
-                IdentityRow.selectPage, key?.provider ?? "", key?.subject ?? "", limit, read: IdentityRow.read)
-        }
+        all(
+            IdentityRow.selectPage, key?.provider ?? "", key?.subject ?? "", limit, read: IdentityRow.read)
     }
 
     func insert(_ identity: Identity) -> Answer<Bool> {
@@ -116,13 +108,11 @@ extension SQLiteRows {
     }
 
     func deleteIdentity(_ key: Identity.Key, of userID: Identifier<User>) -> Answer<Bool> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.execute(IdentityRow.delete, key.provider, key.subject, userID) == 1
-        }
+        changes(IdentityRow.delete, key.provider, key.subject, userID)
     }
 
     func deleteIdentities(of userID: Identifier<User>) {
-        perform { (connection) throws(DatabaseError) in try connection.execute(IdentityRow.deleteOfUser, userID) }
+        perform(IdentityRow.deleteOfUser, userID)
     }
 }
 

@@ -25,38 +25,28 @@ extension SQLiteRows {
     }
 
     func insert(_ verification: Verification) -> Answer<Bool> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.execute(VerificationRow.insert) { row in
-                VerificationColumns.write(verification, to: &row)
-            } == 1
+        changes(VerificationRow.insert) { row in
+            VerificationColumns.write(verification, to: &row)
         }
     }
 
     func update(_ verification: Verification) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(
-                VerificationRow.update, verification.codeUntil, verification.linkUntil, verification.mails,
-                verification.mailedAt, verification.wrongCodes, verification.provenAt, verification.endedAt,
-                verification.id)
-        }
+        perform(
+            VerificationRow.update, verification.codeUntil, verification.linkUntil, verification.mails,
+            verification.mailedAt, verification.wrongCodes, verification.provenAt, verification.endedAt,
+            verification.id)
     }
 
     func endVerifications(of userID: Identifier<User>, at instant: Instant) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(VerificationRow.endOfUser, instant, userID)
-        }
+        perform(VerificationRow.endOfUser, instant, userID)
     }
 
     func endVerifications(_ purpose: Verification.Purpose, of mailbox: [UInt8], at instant: Instant) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(VerificationRow.endOfMailbox, instant, mailbox, purpose.rawValue)
-        }
+        perform(VerificationRow.endOfMailbox, instant, mailbox, purpose.rawValue)
     }
 
     func deleteVerifications(endedBefore instant: Instant, limit: Int) -> Answer<Int> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.execute(VerificationRow.deleteOld, instant, limit)
-        }
+        count(VerificationRow.deleteOld, instant, limit)
     }
 
     func mailboxBudget(_ mailbox: [UInt8]) -> Answer<MailboxBudget?> {
@@ -71,15 +61,11 @@ extension SQLiteRows {
     }
 
     func write(_ budget: MailboxBudget) {
-        perform { (connection) throws(DatabaseError) in
-            try connection.execute(MailboxBudgetRow.replace) { row in MailboxBudgetColumns.write(budget, to: &row) }
-        }
+        perform(MailboxBudgetRow.replace) { row in MailboxBudgetColumns.write(budget, to: &row) }
     }
 
     func deleteMailboxBudgets(before since: Instant, refusedBefore refused: Instant, limit: Int) -> Answer<Int> {
-        answer { (connection) throws(DatabaseError) in
-            try connection.execute(MailboxBudgetRow.deleteOld, since, refused, limit)
-        }
+        count(MailboxBudgetRow.deleteOld, since, refused, limit)
     }
 }
 

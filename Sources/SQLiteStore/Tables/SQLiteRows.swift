@@ -75,6 +75,35 @@ final class SQLiteRows {
         }
     }
 
+    /// The number of rows that a change affects.
+    func count<each Value: Bindable>(_ query: Query, _ values: repeat each Value) -> Answer<Int> {
+        if let failure { return answer(.failure(failure)) }
+        do throws(DatabaseError) { return answer(.success(try connection.execute(query, repeat each values))) } catch {
+            return answer(failing: error)
+        }
+    }
+
+    /// Whether a change affects one row.
+    func changes<each Value: Bindable>(_ query: Query, _ values: repeat each Value) -> Answer<Bool> {
+        let count = count(query, repeat each values)
+        return Answer { () throws(TransactionError) in try count.value() == 1 }
+    }
+
+    /// Whether a change with the values of a row affects one row.
+    func changes(_ query: Query, _ write: (inout Parameters) -> Void) -> Answer<Bool> {
+        answer { (connection) throws(DatabaseError) in try connection.execute(query, write) == 1 }
+    }
+
+    /// Runs a change.
+    func perform<each Value: Bindable>(_ query: Query, _ values: repeat each Value) {
+        perform { (connection) throws(DatabaseError) in try connection.execute(query, repeat each values) }
+    }
+
+    /// Runs a change with the values of a row.
+    func perform(_ query: Query, _ write: (inout Parameters) -> Void) {
+        perform { (connection) throws(DatabaseError) in try connection.execute(query, write) }
+    }
+
     /// Runs a write.
     func perform(_ change: (Connection) throws(DatabaseError) -> Void) {
         guard failure == nil else { return }

@@ -74,6 +74,6 @@ public protocol LogoTransaction: LogoReader {
     /// Adds a logo, unless it exists.
     func insert(_ logo: Logo)
 
-    /// Deletes a logo.
+    /// Every picture, in the order of the digests.
     func deleteLogo(_ digest: [UInt8])
 }

@@ -14,7 +14,7 @@ public protocol VerificationReader {
 
 /// The requests and writes about verifications inside a transaction.
 public protocol VerificationTransaction: VerificationReader {
-    /// A verification, for update.
+    /// The row, which no other transaction changes until this one has ended.
     func verificationForUpdate(_ id: Identifier<Verification>) -> Answer<Verification?>
 
     /// The open verification of an asker, for update.

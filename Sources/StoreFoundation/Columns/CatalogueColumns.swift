@@ -121,9 +121,7 @@ public enum ClientColumns {
             client.page.androidApps.append(app)
         }
         client.page.requiresLogoutSession = row.bool()
-        client.page.idTokenAlgorithm = try row.optional { (row) throws(CorruptRow) in
-            try row.word(as: PageRegistration.IDTokenAlgorithm.self)
-        }
+        client.page.idTokenAlgorithm = try row.optionalWord(as: PageRegistration.IDTokenAlgorithm.self)
         if let text = row.optionalText() {
             guard let stream = EventStream(text: text) else {
                 throw CorruptRow("client \(id) has an event stream that cannot be read")
@@ -142,9 +140,7 @@ public enum ClientColumns {
         let (hash, end) = (row.optional { row in row.bytes() }, row.optionalInstant())
         if let hash, let end { client.earlierSecret = EarlierSecret(hash: hash, endsAt: end) }
         client.signUp = row.bool()
-        client.secondFactorPolicy = try row.optional { (row) throws(CorruptRow) in
-            try row.word(as: SecondFactorPolicy.self)
-        }
+        client.secondFactorPolicy = try row.optionalWord(as: SecondFactorPolicy.self)
         client.branding = try branding(row.optionalText(), of: "client \(id)") ?? Branding()
         return client
     }

@@ -33,5 +33,5 @@ public let storeRules: [StoreRule] =
     + foreignTokenRules + identityRules + identityLoginRules + verifiedEmailRules + userSourcesRules + oneTimeTokenRules
     + deliveryRules
     + providerCheckRules + servedMaximumRules + accountRules + guessRules + replacedPasswordRules + resetRules
-    + anonymousUserRules + passkeyRules + pinRules
+    + anonymousUserRules + passkeyRules + pinRules + secondFactorRules + verificationRules + mailRules
     + loginRules + loginProofRules + loginSessionRules + companionRules + bondRules + phoneBrowserRules
