@@ -45,7 +45,7 @@ public protocol UserDetailsReader {
     /// The details of a user; nil: none.
     func userDetails(_ userID: Identifier<User>) -> Answer<UserDetails?>
 
-    /// The details, or nil if there is no row.
+    /// Every row, in the order of the ids.
     func userDetails(after userID: Identifier<User>?, limit: Int) -> Answer<[UserDetails]>
 
     /// The users that are to be deleted at `instant`, at most `limit`.

@@ -74,6 +74,6 @@ public protocol LogoTransaction: LogoReader {
     /// Adds a logo, unless it exists.
     func insert(_ logo: Logo)
 
-    /// Every picture, in the order of the digests.
+    /// Removes the picture, which no page shows any more.
     func deleteLogo(_ digest: [UInt8])
 }
