@@ -40,7 +40,7 @@ extension Store {
 }
 
 /// The outbox, and the pictures of brands.
-let mailRules: [StoreRule] = [
+let mailRowRules: [StoreRule] = [
     StoreRule("a mail comes back with every member, and an event is told once to an address") { store in
         let mail = Fixture.mail(1, event: 7)
         #expect(try await store.insert([mail, Fixture.mail(2, event: 7), Fixture.mail(3)]) == [true, false, true])

@@ -29,7 +29,7 @@ extension Store {
 }
 
 /// Proofs of mailboxes, and what is counted for each mailbox.
-let verificationRules: [StoreRule] = [
+let verificationRowRules: [StoreRule] = [
     StoreRule("a verification comes back with every member, and its mutable ones are written") { store in
         var verification = Fixture.verification(16, of: Fixture.userID())
         #expect(try await store.insert(verification))
