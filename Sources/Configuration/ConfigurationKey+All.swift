@@ -78,6 +78,24 @@ extension ConfigurationKey {
             parse: { PasskeyPolicy.isOrigin($0) ? $0 : nil }, print: { $0 }),
     ]
 
+    static let accounts = [
+        ConfigurationKey(
+            path: "accounts.sign_up", expectation: "\"off\", \"open\" or a list of domains",
+            set: { configuration, value in
+                guard let rule = AccountRules.SignUp(value) else { return false }
+                configuration.accounts.signUp = rule
+                return true
+            },
+            get: { $0.accounts.signUp.value }),
+        word("accounts.usernames", \.accounts.usernames),
+        number(
+            "accounts.deletion_days", 0...365, "days", \.accounts.deletionDelay,
+            wrap: { .seconds($0 * 86_400) }, unwrap: { Int($0.components.seconds / 86_400) }),
+        list(
+            "accounts.editable", "a list of " + ProfileMember.allCases.map(\.rawValue).joined(separator: ", "),
+            \.editable, parse: { ProfileMember(rawValue: $0) }, print: \.rawValue),
+    ]
+
     static let limits = [
         count("limits.request_line_bytes", 256...65536, "bytes", \.limits.requestLineBytes),
         count("limits.field_count", 8...1000, "lines", \.limits.fieldCount),
@@ -126,7 +144,14 @@ extension ConfigurationKey {
         count("limits.wrong_passwords_before_delay", 0...100, "passwords", \.limits.failedAttempts.triesBeforeDelay),
         count("limits.wrong_passwords_before_lock", 3...100, "passwords", \.limits.failedAttempts.triesBeforeLock),
         seconds("limits.lock_seconds", 1...86_400, \.limits.failedAttempts.lockDuration),
+        count("limits.mails_per_mailbox_per_day", 1...1000, "mails", \.accounts.verifications.mailsPerDay),
+        count(
+            "limits.wrong_codes_per_mailbox_per_day", 5...1000, "codes", \.accounts.verifications.wrongCodesPerDay),
+        count("limits.verifications_open", 100...10_000_000, "verifications", \.accounts.verifications.countMax),
         count("limits.passkeys_per_user", 1...1000, "passkeys", \.limits.passkeysPerUser),
+        count("limits.factors_per_user", 1...20, "authenticators", \.limits.secondFactors.countMax),
+        count("limits.wrong_factors_before_wait", 3...20, "codes", \.limits.secondFactors.wrongBeforeWait),
+        count("limits.wrong_factors_before_block", 10...100, "codes", \.limits.secondFactors.wrongBeforeBlock),
         times(.wrongPasswordsPerAddress, \.limits.rateLimits.wrongPasswordsPerAddress),
         times(.loginsPerDevice, \.limits.rateLimits.loginsPerDevice),
         times(.loginsPerUser, \.limits.rateLimits.loginsPerUser),
@@ -134,6 +159,8 @@ extension ConfigurationKey {
         times(.loginRequestsPerAddress, \.limits.rateLimits.loginRequestsPerAddress),
         times(.wrongUserCodesPerAddress, \.limits.rateLimits.wrongUserCodesPerAddress),
         times(.wrongNumbersPerUser, \.limits.rateLimits.wrongNumbersPerUser),
+        times(.verificationsPerAddress, \.limits.rateLimits.verificationsPerAddress),
+        times(.signUpsPerAddress, \.limits.rateLimits.signUpsPerAddress),
         times(.failedResetsPerAddress, \.limits.rateLimits.failedResetsPerAddress),
         times(.failedResetsPerUser, \.limits.rateLimits.failedResetsPerUser),
         times(.resetTokensPerUser, \.limits.rateLimits.resetTokensPerUser),
@@ -158,6 +185,8 @@ extension ConfigurationKey {
     ]
 
     static let geo = [optionalText("geo.database", "a path", \.geo.database) { isPath($0) }]
+
+    static let languages = optionalText("languages", "the path of a folder", \.languages) { isPath($0) }
 
     static let log = [
         word("log.level", \.log.level),
@@ -202,7 +231,7 @@ extension ConfigurationKey {
         return isPath(String(path)) && path != ":memory:" && !path.hasSuffix("/") ? String(path) : nil
     }
 
-    private static func isPath(_ text: String) -> Bool {
+    static func isPath(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count < 4096 && !text.utf8.contains(0)
     }
 
@@ -211,7 +240,7 @@ extension ConfigurationKey {
     }
 
     /// The host of a URL: a name, an IPv4 address, or an IPv6 address in brackets.
-    private static func isHost(_ text: String) -> Bool {
+    static func isHost(_ text: String) -> Bool {
         let isAddress = text.hasPrefix("[") && text.hasSuffix("]")
         return (1...253).contains(text.utf8.count)
             && (isAddress ? text.dropFirst().dropLast() : text[...]).utf8.allSatisfy { byte in
@@ -240,5 +269,35 @@ extension ConfigurationKey {
             && text.utf8.allSatisfy {
                 (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || "-._~".utf8.contains($0)
             }
+    }
+}
+
+extension AccountRules.SignUp {
+    /// The rule of a file, or of a variable of the environment, where commas separate domains; nil for no rule.
+    fileprivate init?(_ value: JSONValue) {
+        switch value {
+        case .string("off"), .null: self = .off
+        case .string("open"): self = .open
+        case .string(let text): self.init(domains: text.split(separator: ",").map(String.init))
+        default:
+            guard let domains = value.strings else { return nil }
+            self.init(domains: domains)
+        }
+    }
+
+    private init?(domains: [String]) {
+        guard !domains.isEmpty, domains.allSatisfy({ Mailbox.deliverable("a@\($0)")?.key == "a@\($0)" }) else {
+            return nil
+        }
+        self = .domains(domains)
+    }
+
+    /// The rule as a file has it.
+    fileprivate var value: JSONValue {
+        switch self {
+        case .off: .string("off")
+        case .open: .string("open")
+        case .domains(let domains): .list(domains)
+        }
     }
 }

@@ -27,10 +27,13 @@ public struct ConfigurationKey: Sendable {
 
     /// Every key, in the order of `config/sojourn.json5`.
     public static let all: [ConfigurationKey] =
-        server + database + keys + sessions + dpop + passkeys + [identityProviders] + limits + rateLimits + cleanUp + [
+        server + database + keys + sessions + dpop + passkeys + accounts + [identityProviders] + limits + rateLimits
+        + cleanUp + [
             webhooks
         ]
+        + mails
         + geo
+        + [languages]
         + log
 
     /// The key at `path`.

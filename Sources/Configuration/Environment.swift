@@ -28,6 +28,11 @@ public struct Environment: Sendable {
     /// The client secrets of this server at identity providers, by their variables (`SOJOURN_CLIENT_SECRET_…`).
     public var clientSecretVariables: [String: String] = [:]
 
+    /// The password at the mail relay (`SOJOURN_MAIL_PASSWORD`), which replaces the file.
+    public var mailPasswordVariable: String?
+    /// The secrets of the program for mails (`SOJOURN_MAIL_WEBHOOK_SECRET`), which replace the file.
+    public var mailWebhookSecretVariable: String?
+
     /// An environment of the given parts.
     public init(
         clock: WallClock, secondsPassed: @escaping @Sendable () -> Int64 = Self.systemSecondsPassed,
@@ -67,6 +72,9 @@ public struct Environment: Sendable {
                 name.hasPrefix(ServerConfiguration.Webhook.secretVariablePrefix) && !text.isEmpty
             })
         result.followsDatabaseClock = true
+        (result.mailPasswordVariable, result.mailWebhookSecretVariable) = (
+            value(.mailPassword), value(.mailWebhookSecret)
+        )
         result.clientSecretVariables = environment.filter {
             $0.key.hasPrefix(IdentityProvider.secretVariablePrefix) && !$0.value.isEmpty
         }

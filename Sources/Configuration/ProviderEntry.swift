@@ -34,6 +34,7 @@ extension ListEntry {
         if let stale = seconds("stale_key_seconds", 0...2_592_000) { provider.staleKeyLifetime = stale }
         provider.authorities = text("ca_file", "a path") { !$0.isEmpty && !$0.utf8.contains(0) }
         provider.linksByProvenEmail = flag("link_by_proven_email")
+        provider.trustsMFA = flag("trusts_mfa")
         readClaims(into: &provider.claims)
         let client = ClientMembers(
             tokenURL: url("token_endpoint", isPlain),

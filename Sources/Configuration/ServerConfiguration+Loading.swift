@@ -32,6 +32,10 @@ extension ServerConfiguration {
         case rootKey = "SOJOURN_ROOT_KEY"
         /// An admin key that the start creates.
         case adminKey = "SOJOURN_ADMIN_KEY"
+        /// The password at the mail relay, in the place of the file.
+        case mailPassword = "SOJOURN_MAIL_PASSWORD"
+        /// The secrets that sign what the program for mails gets, in the place of the file.
+        case mailWebhookSecret = "SOJOURN_MAIL_WEBHOOK_SECRET"
         /// The configuration file, unless `--config` names one.
         case config = "SOJOURN_CONFIG"
         /// The program, for scripts that start it.
@@ -49,7 +53,7 @@ extension ServerConfiguration {
             apply(text, to: key, from: flag, &problems)
         }
         problems += impossibleCombinations
-        if problems.contains(where: { $0.contains("https URL") }) {
+        if problems.contains(where: { $0.contains("https URL") || $0.contains("smtps URL") }) {
             // Without the library that parses URLs, every URL is invalid.
             problems += HTTPClient.unavailability.map { [$0] } ?? []
         }
@@ -78,7 +82,7 @@ extension ServerConfiguration {
         if passkeys.rpID == nil, !passkeys.origins.isEmpty {
             problems.append("passkeys.origins is set, but passkeys.rp_id is not: set it to the domain of the passkeys")
         }
-        return problems + server.certificateProblems
+        return problems + server.certificateProblems + mails.problems
     }
 
     private mutating func apply(file name: String, _ text: [UInt8], _ problems: inout [String]) {

@@ -159,6 +159,48 @@ public struct ServerConfiguration: Hashable, Sendable {
         }
     }
 
+    /// The mails to users.
+    public struct Mails: Hashable, Sendable {
+        /// The relay, as a URL. Nil: none.
+        public var relay: String?
+        /// The user at the relay. Nil: the relay asks for none.
+        public var user: String?
+        /// The file of the user's password. Nil: the password is in a variable.
+        public var passwordFile: String?
+        /// The mechanism of authentication. Nil: the strongest that both know.
+        public var mechanism: String?
+        /// The certificates that verify the relay, in PEM. Nil: those of the system.
+        public var authorities: String?
+        /// The name of this machine in EHLO. Nil: the host of the issuer.
+        public var helo: String?
+        /// The URL of the program that sends mails instead of a relay. Nil: none does.
+        public var webhookURL: String?
+        /// The file of the secrets that sign what that program gets. Nil: they are in a variable.
+        public var webhookSecretFile: String?
+        /// The sender. Nil: no mails are sent.
+        public var from: String?
+        /// The language of mails to users of other languages.
+        public var language = "en"
+        /// The folder of texts that replace the built-in ones. Nil: none.
+        public var templates: String?
+        /// Whether the subject has the code.
+        public var codeInSubject = false
+        /// The mails that are sent at one time, of codes and of notices each.
+        public var connections = 2
+        /// The mails in a second.
+        public var perSecond = 10
+        /// The mails in an hour; beyond it notices wait.
+        public var perHour = 10_000
+
+        /// The variable of the environment that replaces the password file.
+        public static let passwordVariable = SpecialVariable.mailPassword.rawValue
+        /// The variable of the environment that replaces the file of the secrets.
+        public static let webhookSecretVariable = SpecialVariable.mailWebhookSecret.rawValue
+
+        /// Whether mails are sent.
+        public var areSent: Bool { relay != nil || webhookURL != nil }
+    }
+
     /// The locations of network addresses.
     public struct Geo: Hashable, Sendable {
         /// The geo database in MaxMind's format; nil: no locations.
@@ -209,16 +251,24 @@ public struct ServerConfiguration: Hashable, Sendable {
     public var dpop = DPoP()
     /// Passkeys.
     public var passkeys = Passkeys()
+    /// The members of their accounts that users may change.
+    public var editable = ProfileMember.usual
     /// The identity providers.
     public var identityProviders: [IdentityProvider] = []
     /// A limit for everything that a client can make grow or wait.
     public var limits = ServerLimits()
+    /// The rules for accounts that users make and end by themselves.
+    public var accounts = AccountRules()
     /// The rate and the time of the deletion of expired rows.
     public var cleanUp = CleanUp()
     /// The receivers of events.
     public var webhooks: [Webhook] = []
+    /// The mails to users.
+    public var mails = Mails()
     /// The locations of network addresses.
     public var geo = Geo()
+    /// The folder of language files. Nil: the pages are in English and German.
+    public var languages: String?
     /// The level and the format of the log.
     public var log = Log()
 

@@ -10,7 +10,7 @@ public struct ServerLimits: Hashable, Sendable {
     /// The lines of a request's head together, in bytes. Beyond: 431.
     public var fieldBytes = 16384
     /// The content of a request, in bytes. Beyond: 413.
-    public var bodyBytes = 65536
+    public var bodyBytes = 131_072
     /// From the first byte of a request to the end of its head. Beyond: 408.
     public var headerTimeout = Duration.seconds(10)
     /// The time for content, prolonged as long as the minimum rate is kept. Beyond: 408.
@@ -68,6 +68,8 @@ public struct ServerLimits: Hashable, Sendable {
     public var failedAttempts = LockoutPolicy()
     /// The passkeys of one user. Beyond: 409.
     public var passkeysPerUser = PasskeyPolicy.defaultCountMax
+    /// The bounds of second factors.
+    public var secondFactors = SecondFactorRules()
     /// The rate limits of attempts that could be guesses. Beyond: 429.
     public var rateLimits = RateLimits()
 

@@ -55,6 +55,43 @@ struct SyntaxPosition: Hashable {
     }
 }
 
+extension SyntaxPosition {
+    /// The keys of the outermost object of a text that is JSON5, with the lines where they stand. A key that stands there twice
+    /// is there twice.
+    static func keys(in text: [UInt8]) -> [(key: String, line: Int)] {
+        var (keys, line): ([(key: String, line: Int)], Int) = ([], 1)
+        var cut = Beginning()
+        // The word or the quotation that a colon makes a key.
+        var word: (range: Range<Int>, line: Int)?
+        while cut.length < text.count {
+            let (place, inner, depth) = (cut.length, cut.inner, cut.brackets.count)
+            cut.take(text)
+            let ofWord = (word?.range.lowerBound ?? place)..<cut.length
+            switch (inner, text[place]) {
+            case _ where depth != 1 || cut.brackets.count != 1: word = nil
+            case (.lineComment, _), (.blockComment, _): break
+            case (.doubleQuotes, _), (.singleQuotes, _): word?.range = ofWord
+            case (.nothing, _) where cut.inner == .lineComment || cut.inner == .blockComment: break
+            case (.nothing, 9), (.nothing, 10), (.nothing, 13), (.nothing, 32): break
+            case (.nothing, UInt8(ascii: ",")): word = nil
+            case (.nothing, UInt8(ascii: ":")):
+                if let word, let key = key(text[word.range]) { keys.append((key, word.line)) }
+                word = nil
+            case (.nothing, _): word = (ofWord, word?.line ?? line)
+            }
+            line += text[place..<cut.length].count { $0 == 10 }
+        }
+        return keys
+    }
+
+    /// The key that a text is, as a word or in quotation marks.
+    private static func key(_ text: ArraySlice<UInt8>) -> String? {
+        let decoder = JSONDecoder()
+        decoder.allowsJSON5 = true
+        return try? decoder.decode([String: Int].self, from: Data("{".utf8) + Data(text) + Data(":0}".utf8)).keys.first
+    }
+}
+
 extension SyntaxPosition: CustomStringConvertible {
     var description: String { "line \(line), column \(column):" }
 }
@@ -90,7 +127,7 @@ private struct Beginning {
     var brackets: [Int] = []
     var inner = Inner.nothing
 
-    private init() {}
+    init() {}
 
     /// The beginning that ends at one of `cuts`.
     init(of text: [UInt8], until end: Int) {
@@ -109,7 +146,7 @@ private struct Beginning {
     }
 
     /// Takes the next sign: a byte, or two that are one sign.
-    private mutating func take(_ text: [UInt8]) {
+    mutating func take(_ text: [UInt8]) {
         let byte = text[length]
         let next = length + 1 < text.count ? text[length + 1] : 0
         let sign = String(decoding: [byte, next], as: UTF8.self)

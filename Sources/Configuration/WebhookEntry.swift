@@ -24,7 +24,7 @@ extension ListEntry {
     private mutating func kinds() -> [AuditEvent.Kind]? {
         guard let value = value("events") else { return nil }
         if let names = value.strings, !names.isEmpty {
-            let kinds = names.compactMap(AuditEvent.Kind.init(rawValue:))
+            let kinds = names.compactMap(AuditEvent.Kind.init(rawValue:)).filter(WebhookEvents.may)
             if kinds.count == names.count { return kinds }
         }
         refuse("events", "a list of events of the audit trail", value)

@@ -29,6 +29,8 @@ public struct DoctorCheck {
         var findings = [listeners] + certificates
         findings += [rootKeys, clock]
         findings += await database()
+        let inputs = Environment.system(configuration.log, environment: environment)
+        if let mail = await MailCheck.finding(configuration, inputs) { findings.append(mail) }
         return findings + [geoDatabase, pictures, disk, descriptors].compactMap { $0 }
     }
 
@@ -124,6 +126,7 @@ public struct DoctorCheck {
         do throws(SocketError) {
             findings += running(try HTTPExchange.send(Request(.get, "/readyz"), to: socket))
             findings += IdentityProviderCheck.findings(configuration, of: socket)
+            findings += MailCheck.findings(configuration, of: socket)
             findings += await IssuerCheck(configuration)?.findings ?? []
             if configuration.database.isFile { return findings + runningWebhooks(socket) }
         } catch {

@@ -3,8 +3,8 @@ internal import HTTP
 
 /// One easy handle of libcurl: one request at a time, on one thread at a time.
 @safe final class EasyHandle {
-    private let handle: UnsafeMutableRawPointer
-    private let curl: CCurl_library
+    let handle: UnsafeMutableRawPointer
+    let curl: CCurl_library
 
     init?() {
         guard let curl = Library.shared.functions, let handle = curl.curl_easy_init() else { return nil }
@@ -20,15 +20,12 @@ internal import HTTP
     ) throws(OutboundError) -> OutboundResponse {
         // A reset drops the settings and keeps the connections.
         unsafe curl.curl_easy_reset(handle)
-        try refuseSurprises()
+        try refuseSurprises(protocols: CURLPROTO_HTTP | CURLPROTO_HTTPS)
         try set(CURLOPT_URL, request.url.description)
         try set(CURLOPT_USERAGENT, options.userAgent)
         try set(CURLOPT_TIMEOUT_MS, limit.timeout)
         try set(CURLOPT_CONNECTTIMEOUT_MS, min(limit, options.connectDeadline).timeout)
-        if let authorities = request.authorities {
-            try set(CURLOPT_CAINFO, authorities)
-            try check(unsafe CCurl_set_text(curl, handle, CURLOPT_CAPATH, nil))
-        }
+        try trust(request.authorities)
         try set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
         if request.method == .head { try set(CURLOPT_NOBODY, 1) }
 
@@ -54,10 +51,10 @@ internal import HTTP
     }
 
     /// Switches off everything that libcurl would do by itself.
-    private func refuseSurprises() throws(OutboundError) {
+    func refuseSurprises(protocols: Int32) throws(OutboundError) {
         try set(CURLOPT_NOSIGNAL, 1)
         try set(CURLOPT_PROXY, "")
-        try set(CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS)
+        try set(CURLOPT_PROTOCOLS, protocols)
         try set(CURLOPT_REDIR_PROTOCOLS, 0)
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
@@ -69,6 +66,13 @@ internal import HTTP
         try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         try set(CURLOPT_MAXCONNECTS, 2)
         try set(CURLOPT_MAXAGE_CONN, 60)
+    }
+
+    /// Verifies the other side by the certificates of the file `authorities`; nil: by the system's.
+    func trust(_ authorities: String?) throws(OutboundError) {
+        guard let authorities else { return }
+        try set(CURLOPT_CAINFO, authorities)
+        try check(unsafe CCurl_set_text(curl, handle, CURLOPT_CAPATH, nil))
     }
 
     private func transfer(_ body: [UInt8]) -> CURLcode {
@@ -100,23 +104,23 @@ internal import HTTP
         return unsafe lines
     }
 
-    private func set(_ option: CURLoption, _ value: Int) throws(OutboundError) {
+    func set(_ option: CURLoption, _ value: Int) throws(OutboundError) {
         try check(unsafe CCurl_set_number(curl, handle, option, value))
     }
 
-    private func set(_ option: CURLoption, _ value: Int32) throws(OutboundError) { try set(option, Int(value)) }
+    func set(_ option: CURLoption, _ value: Int32) throws(OutboundError) { try set(option, Int(value)) }
 
-    private func set(_ option: CURLoption, _ value: String) throws(OutboundError) {
+    func set(_ option: CURLoption, _ value: String) throws(OutboundError) {
         try check(unsafe CCurl_set_text(curl, handle, option, value))
     }
 
     /// Throws `failed` if libcurl refuses a setting, because the setting would not hold.
-    private func check(_ code: CURLcode) throws(OutboundError) { if code != CURLE_OK { throw .failed } }
+    func check(_ code: CURLcode) throws(OutboundError) { if code != CURLE_OK { throw .failed } }
 }
 
 extension Duration {
     /// The duration in milliseconds, at least 1, because 0 means no limit to libcurl.
-    fileprivate var timeout: Int {
+    var timeout: Int {
         let (seconds, attoseconds) = min(max(self, .milliseconds(1)), .seconds(3600)).components
         return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
     }

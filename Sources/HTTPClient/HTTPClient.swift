@@ -1,8 +1,9 @@
-// HTTPClient: requests that the server itself makes, through libcurl.
+// HTTPClient: requests and mails that the server itself sends, through libcurl.
 //
-// Owns: the few threads on which requests block, and every limit on a hostile response.
+// Owns: the few threads on which requests block, and every limit on a hostile response or relay.
 //
-// Must not know: the purpose and the receiver of a request. Tokens, keys and events belong to other modules.
+// Must not know: the purpose and the receiver of a request, nor the text of a mail. Tokens, keys and events belong to other
+// modules.
 //
 // The operator and admins decide which servers are asked. A URL that came with any other request from outside is asked by a
 // client with `Destinations.publicAddresses` alone, or the server would ask, for strangers, what only it can reach. A URL
@@ -11,7 +12,7 @@
 // connect in its place, no cookies, no passwords from `.netrc`, and accepts no certificate without verification.
 //
 // Reading order: HTTPClient, Destinations, OutboundURL, OutboundRequest (and the response), OutboundError, WorkerThreads,
-// EasyHandle, SocketOpener, ResponseCollector, Library.
+// EasyHandle, SocketOpener, ResponseCollector, Library; then SMTPClient, RelayURL, SMTPSession, SMTPConversation.
 
 internal import Locks
 
@@ -55,20 +56,20 @@ public struct HTTPClient: Sendable {
     }
 
     private let options: Options
-    private let workers: WorkerThreads
+    private let workers: WorkerThreads<OutboundRequest, OutboundResponse>
 
     /// Creates a client with threads of its own, which start with the first request.
     public init(_ options: Options = Options()) {
         self.options = options
-        workers = WorkerThreads(options)
+        workers = WorkerThreads(width: options.width, waitingMax: options.waitingMax) { handle, request, left in
+            do throws(OutboundError) {
+                return .success(try handle.perform(request, within: left, options))
+            } catch { return .failure(error) }
+        }
     }
 
     /// Sends `request` and returns its response, whatever the status is.
     public func send(_ request: OutboundRequest) async throws(OutboundError) -> OutboundResponse {
-        let deadline = request.deadline ?? options.deadline
-        let answer: Result<OutboundResponse, OutboundError> = await withCheckedContinuation { continuation in
-            workers.submit(PendingRequest(request, until: .now + deadline, continuation))
-        }
-        return try answer.get()
+        try await workers.send(request, until: .now + (request.deadline ?? options.deadline))
     }
 }

@@ -14,7 +14,29 @@ public struct OutboundURL: Hashable, Sendable, CustomStringConvertible {
     /// `plainLoopback` also allows http for the hosts 127.0.0.1, [::1] and localhost. libcurl parses it, because two
     /// parsers could disagree.
     public init?(_ text: String, plainLoopback: Bool = false) {
-        guard text.utf8.count <= Self.lengthMax, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        guard let parts = URLParts(text) else { return nil }
+        let (scheme, isLoopback) = (parts.scheme, parts.isLoopback)
+        guard scheme == "https" || (scheme == "http" && plainLoopback && isLoopback) else { return nil }
+        description = text
+        origin = "\(scheme)://\(parts.host):\(parts.port)"
+    }
+}
+
+/// The parts of an absolute URL without user, password and fragment, as libcurl reads them.
+struct URLParts {
+    let scheme: String
+    /// In lower case.
+    let host: String
+    /// The port of the URL, or the usual one of the scheme.
+    let port: String
+    let path: String
+    let hasQuery: Bool
+
+    /// Whether the host is this machine.
+    var isLoopback: Bool { ["127.0.0.1", "[::1]", "localhost"].contains(host) }
+
+    init?(_ text: String) {
+        guard text.utf8.count <= OutboundURL.lengthMax, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             return nil
         }
         guard let curl = Library.shared.functions, let parser = curl.curl_url() else { return nil }
@@ -37,9 +59,7 @@ public struct OutboundURL: Hashable, Sendable, CustomStringConvertible {
         guard text.lowercased().hasPrefix("\(scheme)://"), !text.dropFirst(scheme.count + 3).hasPrefix("/") else {
             return nil
         }
-        let isLoopback = ["127.0.0.1", "[::1]", "localhost"].contains(host)
-        guard scheme == "https" || (scheme == "http" && plainLoopback && isLoopback) else { return nil }
-        description = text
-        origin = "\(scheme)://\(host):\(port)"
+        (self.scheme, self.host, self.port) = (scheme, host, port)
+        (path, hasQuery) = (part(CURLUPART_PATH) ?? "/", part(CURLUPART_QUERY) != nil)
     }
 }

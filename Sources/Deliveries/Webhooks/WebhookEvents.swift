@@ -10,8 +10,16 @@ public enum WebhookEvents: Hashable, Sendable {
 
     private static let ofMails: Set<AuditEvent.Kind> = [
         .sessionStarted, .sessionEnded, .refreshTokenMisused, .loginsDisabled, .loginsEnabled, .passwordChanged,
-        .emailChanged, .passkeyAdded, .passkeyRemoved, .userDeleted, .clientDeleted, .allSessionsRevoked,
+        .emailChanged, .emailChangeUndone, .deletionRequested, .deletionCancelled, .passkeyAdded, .passkeyRemoved,
+        .secondFactorAdded, .secondFactorRemoved, .secondFactorBlocked, .recoveryCodesMade, .recoveryCodeUsed,
+        .userDeleted, .clientDeleted, .allSessionsRevoked,
     ]
+
+    /// Whether a webhook may send events of that kind. Strangers cause as many requests for mails as they like, and what a mailbox
+    /// is asked for is not for other receivers.
+    public static func may(_ kind: AuditEvent.Kind) -> Bool {
+        kind != .verificationRequested && kind != .verificationFailed
+    }
 
     /// True if the webhook sends `recorded`.
     func contains(_ recorded: RecordedEvent) -> Bool {

@@ -66,6 +66,21 @@ static inline CURLcode CCurl_set_opener(
     return code;
 }
 
+/* Sets the function that gives the content of an upload. */
+static inline CURLcode CCurl_set_reader(
+    struct CCurl_library curl, CURL *handle, CCurl_collect read, void *reader) {
+    CURLcode code = (curl.curl_easy_setopt)(handle, CURLOPT_READFUNCTION, read);
+    return code == CURLE_OK ? (curl.curl_easy_setopt)(handle, CURLOPT_READDATA, reader) : code;
+}
+
+/* Sets the function that sees each command before it is sent. */
+static inline CURLcode CCurl_set_observer(
+    struct CCurl_library curl, CURL *handle, curl_debug_callback observe, void *observer) {
+    CURLcode code = (curl.curl_easy_setopt)(handle, CURLOPT_DEBUGFUNCTION, observe);
+    if (code == CURLE_OK) code = (curl.curl_easy_setopt)(handle, CURLOPT_DEBUGDATA, observer);
+    return code == CURLE_OK ? (curl.curl_easy_setopt)(handle, CURLOPT_VERBOSE, 1L) : code;
+}
+
 static inline CURLcode CCurl_status(struct CCurl_library curl, CURL *handle, long *status) {
     return (curl.curl_easy_getinfo)(handle, CURLINFO_RESPONSE_CODE, status);
 }

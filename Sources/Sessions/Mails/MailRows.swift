@@ -14,9 +14,11 @@ public protocol MailTransaction: MailReader {
     /// Adds a mail. False if a mail of that kind tells the event to that address already; nothing was written.
     func insert(_ mail: QueuedMail) -> Answer<Bool>
 
-    /// Claims mails that are due at `now` for an attempt that ends before `until`: those of verifications first, then the oldest.
-    /// A mail that another transaction claims is passed over. The attempt is counted.
-    func claimMails(dueAt now: Instant, until: Instant, limit: Int) -> Answer<[QueuedMail]>
+    /// Claims mails of a priority that are due at `now` for an attempt that ends before `until`, the oldest first. A mail that another
+    /// transaction claims is passed over. The attempt is counted.
+    func claimMails(in priority: QueuedMail.Priority, dueAt now: Instant, until: Instant, limit: Int) -> Answer<
+        [QueuedMail]
+    >
 
     /// Writes the mutable fields of a mail.
     func update(_ mail: QueuedMail)

@@ -27,6 +27,17 @@ public struct QueuedMail: Hashable, Sendable, Identifiable {
         case none
     }
 
+    /// The order of mails. Those of each priority have connections of their own, so that a notice never delays a code.
+    public enum Priority: CaseIterable, Sendable {
+        /// Mails of verifications, which are read at once.
+        case codes
+        /// All others.
+        case notices
+    }
+
+    /// Whether the mail is of a verification.
+    public var priority: Priority { verificationID == nil ? .notices : .codes }
+
     /// The id, which is also that of the message.
     public let id: Identifier<QueuedMail>
     /// The text.

@@ -31,70 +31,37 @@ public final class HostileServer: Sendable {
     }
 
     /// Where it listens.
-    public let port: UInt16
+    public var port: UInt16 { listener.port }
     /// `http://127.0.0.1:PORT`
     public var origin: String { "http://127.0.0.1:\(port)" }
-    private let listener: Int32
+    private let listener: LoopbackListener
     private let seen = Locked<[String]>([])
-    private let accepted = Locked(0)
-    private let open = Locked<Set<Int32>>([])
-    private let answer: @Sendable (String) -> [Step]
 
     /// How many connections came so far, with a request or without.
-    public var connections: Int { accepted.withLock { $0 } }
+    public var connections: Int { listener.connections }
 
     /// What was asked so far: heads and the content that came with them.
     public var requests: [String] { seen.withLock { $0 } }
 
     /// Starts one that does what `answer` says to a request.
     public init(_ answer: @escaping @Sendable (String) -> [Step]) {
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        port = withUnsafeMutablePointer(to: &address) { [listener] pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                precondition(bind(listener, pointer, length) == 0 && listen(listener, 64) == 0)
-                getsockname(listener, pointer, &length)
-            }
-            return UInt16(bigEndian: pointer.pointee.sin_port)
-        }
-        self.answer = answer
-        // Threads of its own, because those of Dispatch are few, and each connection keeps one.
-        Thread.detachNewThread { [self] in accept() }
+        let seen = seen
+        listener = LoopbackListener { connection in Self.serve(connection, seen, answer) }
     }
 
     /// Ends it, and all its connections.
-    public func stop() {
-        shutdown(listener, Int32(SHUT_RDWR))
-        open.withLock { open in for connection in open { shutdown(connection, Int32(SHUT_RDWR)) } }
-    }
+    public func stop() { listener.stop() }
 
-    private func accept() {
-        while case let connection = Glibc.accept(listener, nil, nil), connection >= 0 {
-            accepted.withLock { $0 += 1 }
-            open.withLock { _ = $0.insert(connection) }
-            Thread.detachNewThread { [self] in
-                serve(connection)
-                open.withLock { _ = $0.remove(connection) }
-                close(connection)
-            }
-        }
-        close(listener)
-    }
-
-    private func serve(_ connection: Int32) {
+    private static func serve(_ connection: Int32, _ seen: Locked<[String]>, _ answer: (String) -> [Step]) {
         guard let request = readRequest(connection) else { return }
         seen.withLock { $0.append(request) }
         for step in answer(request) {
             switch step {
-            case .say(let text): guard write(Array(text.utf8), to: connection) else { return }
-            case .bytes(let bytes): guard write(bytes, to: connection) else { return }
-            case .endless(let text): while write(Array(text.utf8), to: connection) {}
+            case .say(let text): guard LoopbackListener.write(Array(text.utf8), to: connection) else { return }
+            case .bytes(let bytes): guard LoopbackListener.write(bytes, to: connection) else { return }
+            case .endless(let text): while LoopbackListener.write(Array(text.utf8), to: connection) {}
             case .hang:
-                var byte: UInt8 = 0
-                while recv(connection, &byte, 1, 0) > 0 {}
+                LoopbackListener.hang(connection)
             case .wait(let signal): signal.take()
             }
         }
@@ -102,7 +69,7 @@ public final class HostileServer: Sendable {
     }
 
     /// A head, and as much content as it announces.
-    private func readRequest(_ connection: Int32) -> String? {
+    private static func readRequest(_ connection: Int32) -> String? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -117,15 +84,5 @@ public final class HostileServer: Sendable {
             guard count > 0 else { return nil }
             bytes += buffer.prefix(count)
         }
-    }
-
-    private func write(_ bytes: [UInt8], to connection: Int32) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
     }
 }
