@@ -121,8 +121,6 @@ CREATE TABLE users (
     claims text, -- claims that an admin has given, as a JSON object
     -- Password
     password_hash text, -- PHC string
-    reset_secret_hash bytea,
-    reset_expires_at bigint,
     -- Wrong passwords since the last right one, from devices without an active session
     wrong_passwords bigint,
     wrong_password_at bigint,
@@ -142,8 +140,11 @@ CREATE TABLE users (
 -- Finds the anonymous users, which are deleted when they have no active session.
 CREATE INDEX users_anonymous ON users (id) WHERE anonymous;
 
--- Finds the users whose verified address an identity provider proves.
-CREATE INDEX users_verified_email ON users (verified_email_key) WHERE verified_email_key IS NOT NULL;
+-- Lets one user have a verified address, and finds the user by a proven address.
+CREATE UNIQUE INDEX users_mailbox ON users (verified_email_key) WHERE verified_email_key IS NOT NULL;
+
+-- Finds the users with an address, verified or not.
+CREATE INDEX users_email ON users (lower(email COLLATE "C")) WHERE email IS NOT NULL;
 
 -- Finds the users with a telephone number.
 CREATE INDEX users_phone_number ON users (phone_number) WHERE phone_number IS NOT NULL;
@@ -244,6 +245,9 @@ CREATE INDEX verifications_of_user ON verifications (user_id) WHERE user_id IS N
 -- Finds the verifications that are over.
 CREATE INDEX verifications_ending ON verifications (link_until);
 
+-- Counts the verifications that are open.
+CREATE INDEX verifications_running ON verifications (link_until) WHERE ended_at IS NULL;
+
 -- Counts for each mailbox, exact on all nodes. The table has no address.
 CREATE TABLE mailboxes (
     mailbox bytea PRIMARY KEY,
@@ -277,8 +281,9 @@ CREATE TABLE mails (
 -- Lets an event be told once.
 CREATE UNIQUE INDEX mails_of_event ON mails (event, kind, email) WHERE event IS NOT NULL;
 
--- Finds the mails that are due, those of verifications first.
-CREATE INDEX mails_due ON mails ((verification_id IS NULL), due_at) WHERE due_at IS NOT NULL;
+-- Find the next mails to send, of verifications and of notices.
+CREATE INDEX mails_due ON mails (due_at) WHERE due_at IS NOT NULL AND verification_id IS NOT NULL;
+CREATE INDEX mails_notices_due ON mails (due_at) WHERE due_at IS NOT NULL AND verification_id IS NULL;
 
 -- Finds the mails of which no attempt follows.
 CREATE INDEX mails_dead ON mails (created_at) WHERE due_at IS NULL;

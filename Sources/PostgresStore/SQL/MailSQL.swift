@@ -32,12 +32,13 @@ enum MailSQL {
     }
 
     /// Passes over the mails that another transaction claims.
-    static func claim(dueAt now: Instant, until: Instant, limit: Int) -> Statement {
+    static func claim(_ priority: QueuedMail.Priority, dueAt now: Instant, until: Instant, limit: Int) -> Statement {
         Statement(
             """
             UPDATE mails SET due_at = $1::bigint, tries = tries + 1 WHERE id IN (
-                SELECT id FROM mails WHERE due_at <= $2::bigint ORDER BY (verification_id IS NULL), due_at
-                LIMIT $3::bigint FOR UPDATE SKIP LOCKED)
+                SELECT id FROM mails
+                WHERE due_at <= $2::bigint AND verification_id IS \(priority == .codes ? "NOT" : "") NULL
+                ORDER BY due_at LIMIT $3::bigint FOR UPDATE SKIP LOCKED)
             RETURNING \(columns)
             """, until, now, limit)
     }

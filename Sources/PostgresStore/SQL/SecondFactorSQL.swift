@@ -23,15 +23,6 @@ enum UserDetailsSQL {
             instant, limit)
     }
 
-    /// Adds empty details unless there are some, so that there is a row to lock.
-    static func insert(_ userID: Identifier<User>) -> Statement {
-        Statement(
-            """
-            INSERT INTO user_details (user_id, wrong_factors) VALUES ($1::uuid, 0)
-            ON CONFLICT (user_id) DO NOTHING
-            """, userID)
-    }
-
     static func replace(_ details: UserDetails) -> Statement {
         Statement(
             """

@@ -25,6 +25,19 @@ enum UserSQL {
         Statement(selectingAll, ids, keys)
     }
 
+    /// Those, and the users with those verified addresses.
+    static func select(
+        _ ids: ArrayParameter, _ keys: ArrayParameter, _ addresses: ArrayParameter
+    ) -> Statement {
+        Statement(selectingAllOrAddresses, ids, keys, addresses)
+    }
+
+    private static let selectingAllOrAddresses = Template(
+        """
+        \(selectingAll.text)
+        UNION ALL
+        \(selecting) WHERE verified_email_key = ANY ($3::text[])
+        """)
     private static let selectingAll = Template(
         """
         \(selecting) WHERE id = ANY ($1::uuid[])
@@ -41,6 +54,13 @@ enum UserSQL {
         Statement(
             "\(selecting) WHERE username_key = $1::text OR verified_email_key = $2::text LIMIT $3::bigint", key,
             emailKey, limit)
+    }
+
+    /// Up to `limit` users, in no order, with an address in lower case, by the index of addresses.
+    static func select(withEmail emailKey: String, limit: Int) -> Statement {
+        Statement(
+            "\(selecting) WHERE email IS NOT NULL AND lower(email COLLATE \"C\") = $1::text LIMIT $2::bigint", emailKey,
+            limit)
     }
 
     /// Up to `limit` users, in no order, with one of two telephone numbers, by the index of numbers.

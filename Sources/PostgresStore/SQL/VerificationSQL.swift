@@ -22,7 +22,13 @@ enum VerificationSQL {
             """, mailbox, purpose.rawValue, asker)
     }
 
-    static let count = Statement("SELECT count(*) FROM verifications")
+    static func countOpen(at now: Instant, max: Int) -> Statement {
+        Statement(
+            """
+            SELECT count(*) FROM (
+                SELECT 1 FROM verifications WHERE ended_at IS NULL AND link_until > $1::bigint LIMIT $2::bigint) AS open
+            """, now, max)
+    }
 
     /// Changes no row when the asker has an open verification.
     static func insert(_ verification: Verification) -> Statement {

@@ -19,8 +19,10 @@ extension PostgresRows {
 
     func insert(_ mail: QueuedMail) -> Answer<Bool> { changes(MailSQL.insert(mail)) }
 
-    func claimMails(dueAt now: Instant, until: Instant, limit: Int) -> Answer<[QueuedMail]> {
-        allForUpdate(MailSQL.claim(dueAt: now, until: until, limit: limit), MailSQL.read)
+    func claimMails(
+        in priority: QueuedMail.Priority, dueAt now: Instant, until: Instant, limit: Int
+    ) -> Answer<[QueuedMail]> {
+        allForUpdate(MailSQL.claim(priority, dueAt: now, until: until, limit: limit), MailSQL.read)
     }
 
     func update(_ mail: QueuedMail) { perform(MailSQL.update(mail)) }

@@ -17,7 +17,8 @@ extension PostgresRows {
     }
 
     func userDetailsForUpdate(_ userID: Identifier<User>) -> Answer<UserDetails> {
-        perform(UserDetailsSQL.insert(userID))
+        // The user is locked before its details, so that no other transaction adds a row meanwhile.
+        holdsRows = true
         return ask([UserDetailsSQL.select(userID, locked: "FOR UPDATE")]) { (rows) throws(DatabaseError) in
             try rows[0].first(UserDetailsSQL.read) ?? UserDetails(userID: userID)
         }

@@ -18,14 +18,23 @@ extension PostgresRows {
         return user
     }
 
-    func users(_ ids: [Identifier<User>], named usernames: [String]) -> Answer<[User]> {
+    func users(
+        _ ids: [Identifier<User>], named usernames: [String], orAddresses emailKeys: [String]
+    ) -> Answer<[User]> {
         var keys = ArrayParameter(of: .text)
         for name in usernames { keys.append(Text.key(name)) }
-        return all(UserSQL.select(ArrayParameter(ids), keys), UserSQL.read)
+        if emailKeys.isEmpty { return all(UserSQL.select(ArrayParameter(ids), keys), UserSQL.read) }
+        var addresses = ArrayParameter(of: .text)
+        for key in emailKeys { addresses.append(key) }
+        return all(UserSQL.select(ArrayParameter(ids), keys, addresses), UserSQL.read)
     }
 
     func users(named key: String, orAddress emailKey: String?, limit: Int) -> Answer<[User]> {
         all(UserSQL.selectMeant(by: key, emailKey, limit: limit), UserSQL.read)
+    }
+
+    func users(withEmail emailKey: String, limit: Int) -> Answer<[User]> {
+        all(UserSQL.select(withEmail: emailKey, limit: limit), UserSQL.read)
     }
 
     func users(withPhoneNumber number: String, or other: String, limit: Int) -> Answer<[User]> {

@@ -20,8 +20,8 @@ extension PostgresRows {
         firstForUpdate(VerificationSQL.selectOpen(purpose, of: mailbox, by: asker), VerificationSQL.read)
     }
 
-    func verificationCount() -> Answer<Int> {
-        ask([VerificationSQL.count]) { (rows) throws(DatabaseError) in
+    func openVerificationCount(at now: Instant, max: Int) -> Answer<Int> {
+        ask([VerificationSQL.countOpen(at: now, max: max)]) { (rows) throws(DatabaseError) in
             try rows[0].first { row in Int(row.integer()) } ?? 0
         }
     }

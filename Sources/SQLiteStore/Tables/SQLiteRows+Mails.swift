@@ -21,8 +21,10 @@ extension SQLiteRows {
         changes(MailRow.insert) { row in MailColumns.write(mail, to: &row) }
     }
 
-    func claimMails(dueAt now: Instant, until: Instant, limit: Int) -> Answer<[QueuedMail]> {
-        all(MailRow.claim, until, now, limit, read: MailRow.read)
+    func claimMails(
+        in priority: QueuedMail.Priority, dueAt now: Instant, until: Instant, limit: Int
+    ) -> Answer<[QueuedMail]> {
+        all(priority == .codes ? MailRow.claimCodes : MailRow.claimNotices, until, now, limit, read: MailRow.read)
     }
 
     func update(_ mail: QueuedMail) {
@@ -73,12 +75,8 @@ enum MailRow {
         """)
     static let insert = Query(
         inserting: nil, MailColumns.all, into: "mails", onConflict: "ON CONFLICT DO NOTHING")
-    static let claim = Query(
-        """
-        UPDATE mails SET due_at = ?, tries = tries + 1 WHERE id IN (
-            SELECT id FROM mails WHERE due_at <= ? ORDER BY (verification_id IS NULL), due_at LIMIT ?)
-        RETURNING \(columns)
-        """)
+    static let claimCodes = claim("IS NOT NULL")
+    static let claimNotices = claim("IS NULL")
     static let update = Query("UPDATE mails SET due_at = ?, tries = ?, reply = ? WHERE id = ?")
     static let delete = Query("DELETE FROM mails WHERE id = ?")
     static let deleteOfUser = Query("DELETE FROM mails WHERE user_id = ?")
@@ -87,6 +85,15 @@ enum MailRow {
         DELETE FROM mails WHERE id IN (
             SELECT id FROM mails WHERE due_at IS NULL AND created_at < ? ORDER BY created_at LIMIT ?)
         """)
+
+    private static func claim(_ priority: String) -> Query {
+        Query(
+            """
+            UPDATE mails SET due_at = ?, tries = tries + 1 WHERE id IN (
+                SELECT id FROM mails WHERE due_at <= ? AND verification_id \(priority) ORDER BY due_at LIMIT ?)
+            RETURNING \(columns)
+            """)
+    }
 
     static func read(_ row: inout Row) throws(CorruptRow) -> QueuedMail { try MailColumns.read(&row) }
 }

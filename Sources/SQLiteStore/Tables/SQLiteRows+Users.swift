@@ -11,11 +11,19 @@ extension SQLiteRows {
     /// Transactions run one after the other.
     func addToScope(_: Identifier<User>) {}
 
-    func users(_ ids: [Identifier<User>], named usernames: [String]) -> Answer<[User]> {
+    func users(
+        _ ids: [Identifier<User>], named usernames: [String], orAddresses emailKeys: [String]
+    ) -> Answer<[User]> {
         answer { (connection) throws(DatabaseError) in
             var users: [User] = []
             for reference in ids.map({ UserReference.id($0) }) + usernames.map({ .username($0) }) {
                 if let found = try UserRow.find(reference, connection) { users.append(found.user) }
+            }
+            for key in emailKeys {
+                let found = try connection.first(UserRow.selectByVerifiedEmail, key) { (row) throws(CorruptRow) in
+                    try UserRow.read(&row).user
+                }
+                if let found { users.append(found) }
             }
             return users
         }
@@ -24,6 +32,14 @@ extension SQLiteRows {
     func users(named key: String, orAddress emailKey: String?, limit: Int) -> Answer<[User]> {
         answer { (connection) throws(DatabaseError) in
             try connection.all(UserRow.selectMeant, key, emailKey, limit) { (row) throws(CorruptRow) in
+                try UserRow.read(&row).user
+            }
+        }
+    }
+
+    func users(withEmail emailKey: String, limit: Int) -> Answer<[User]> {
+        answer { (connection) throws(DatabaseError) in
+            try connection.all(UserRow.selectByEmail, emailKey, limit) { (row) throws(CorruptRow) in
                 try UserRow.read(&row).user
             }
         }

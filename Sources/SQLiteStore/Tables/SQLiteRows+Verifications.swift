@@ -18,9 +18,9 @@ extension SQLiteRows {
         first(VerificationRow.selectOpen, mailbox, purpose.rawValue, asker, read: VerificationRow.read)
     }
 
-    func verificationCount() -> Answer<Int> {
+    func openVerificationCount(at now: Instant, max: Int) -> Answer<Int> {
         answer { (connection) throws(DatabaseError) in
-            try connection.first(VerificationRow.count) { row in Int(row.integer()) } ?? 0
+            try connection.first(VerificationRow.countOpen, now, max) { row in Int(row.integer()) } ?? 0
         }
     }
 
@@ -80,7 +80,11 @@ enum VerificationRow {
         """
         SELECT \(columns) FROM verifications WHERE mailbox = ? AND purpose = ? AND asker = ? AND ended_at IS NULL
         """)
-    static let count = Query("SELECT count(*) FROM verifications")
+    static let countOpen = Query(
+        """
+        SELECT count(*) FROM (
+            SELECT 1 FROM verifications WHERE ended_at IS NULL AND link_until > ? LIMIT ?)
+        """)
     static let insert = Query(
         inserting: nil, VerificationColumns.all, into: "verifications", onConflict: "ON CONFLICT DO NOTHING")
     static let update = Query(

@@ -15,6 +15,12 @@ enum UserRow {
     static let selectMeant = Query(
         "SELECT \(columns) FROM users u WHERE u.username_key = ?1 OR u.verified_email_key = ?2 LIMIT ?3")
 
+    static let selectByVerifiedEmail = Query("SELECT \(columns) FROM users u WHERE u.verified_email_key = ?")
+
+    /// A few users, in no order, with an address in lower case, by the index of addresses.
+    static let selectByEmail = Query(
+        "SELECT \(columns) FROM users u WHERE u.email IS NOT NULL AND lower(u.email) = ?1 LIMIT ?2")
+
     /// A few users, in no order, with one of two telephone numbers, by the index of numbers.
     static let selectByPhoneNumber = Query(
         "SELECT \(columns) FROM users u WHERE u.phone_number IN (?1, ?2) LIMIT ?3")

@@ -18,7 +18,24 @@ public struct ActivityOverview: Sendable {
     public let next: Int64?
 }
 
+/// What the account page of the security shows beside the user, read at one moment.
+public struct SecurityOverview: Sendable {
+    /// The passkeys, in the order of their ids.
+    public let passkeys: [Passkey]
+    /// What few users have; nil: nothing.
+    public let details: UserDetails?
+}
+
 extension AccountService {
+    /// The overview of what guards an account.
+    public func security(of userID: Identifier<User>) async throws(ServiceError) -> SecurityOverview {
+        try await inStore(
+            await store.read(.page) { (reader) throws(TransactionError) in
+                let (passkeys, details) = (reader.passkeys(of: userID), reader.userDetails(userID))
+                return SecurityOverview(passkeys: try passkeys.value(), details: try details.value())
+            })
+    }
+
     /// The overview of the devices of a user.
     ///
     /// - Parameter lookMax: the events that are looked at for the addresses of sessions; 0: none is needed.

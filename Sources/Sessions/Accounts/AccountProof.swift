@@ -28,8 +28,8 @@ extension PresenceProof {
     func refusal(for user: User?) -> ServiceError? {
         switch self {
         // The ID token was used up before, so that unlinking the identity at this moment does not revoke the proof.
-        case .key, .identity: nil
-        case .password(let hash): user?.passwordHash == hash ? nil : .invalidCredentials
+        case .key, .passkey, .code, .identity: nil
+        case .password(let hash), .passwordAndCode(let hash): user?.passwordHash == hash ? nil : .invalidCredentials
         }
     }
 }

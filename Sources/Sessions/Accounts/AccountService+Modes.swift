@@ -50,6 +50,11 @@ extension AccountService {
         let proof = try await presence.presence(
             provedBy: evidence, of: current.user, in: old, youngerThan: PresenceRequirement.ageMaxOfChanges,
             from: origin, at: now)
+        var shown = old
+        if let proof { shown.note(proof, at: now) }
+        if shown.requirement(before: modeChange.mode, isNewKey: modeChange.presenceKey != nil) != nil {
+            try await requireSecondFactor(shown, of: current.user)
+        }
         return try await change(old.id, shownBy: proof, at: now) { session, user in
             if let proof { session.note(proof, at: now) }
             return session.change(modeChange, of: user, at: now, from: origin)
@@ -138,7 +143,7 @@ extension Session {
 
     /// The proof that a change of mode demands: a recent one by the ways of the current mode. The registered presence key
     /// suffices for a change from `PASSWORD` to `BIOMETRIC`.
-    private func requirement(before mode: AuthenticationMode, isNewKey: Bool) -> PresenceRequirement? {
+    fileprivate func requirement(before mode: AuthenticationMode, isNewKey: Bool) -> PresenceRequirement? {
         let ways: [PresenceRequirement.Way]
         switch (authenticationMode, mode) {
         case (.no, _) where !isNewKey, (.biometric, .password) where !isNewKey: return nil

@@ -7,28 +7,33 @@ public final class AccountService: UseCase {
     let passwords: PasswordVerifier
     let presence: UserPresenceService
     let federation: FederationService
+    let verifications: VerificationService
 
     init(
         _ context: ServiceContext, _ passwords: PasswordVerifier, _ presence: UserPresenceService,
-        _ federation: FederationService
+        _ federation: FederationService, _ verifications: VerificationService
     ) {
         self.context = context
         self.passwords = passwords
         self.presence = presence
         self.federation = federation
+        self.verifications = verifications
     }
 
     /// The account service of `context`.
     public convenience init(_ context: ServiceContext) {
         let services = Services(context)
-        self.init(context, services.accounts.passwords, services.accounts.presence, services.federation)
+        self.init(
+            context, services.accounts.passwords, services.accounts.presence, services.federation,
+            services.verifications)
     }
 
-    /// Lets `edit` change the user's profile. Returns the changed user. A new e-mail address or telephone number requires a
-    /// recent proof of the user's presence, because a stolen device or token could otherwise redirect password resets and
-    /// warnings.
+    /// Lets `edit` change the user's name and profile, as far as the operator allows it. Returns the changed user. A new username,
+    /// e-mail address or telephone number requires a recent proof of the user's presence, because a stolen device or token could
+    /// otherwise redirect password resets and warnings.
     public func changeProfile(
-        in current: AuthenticatedSession, shownBy evidence: PresenceEvidence = PresenceEvidence(), from origin: Origin,
+        in current: AuthenticatedSession, shownBy evidence: PresenceEvidence = PresenceEvidence(),
+        username: String? = nil, from origin: Origin,
         _ edit: @escaping @Sendable (inout User.Profile) -> ServiceError?
     ) async throws(ServiceError) -> User {
         let now = context.clock.now
@@ -37,19 +42,44 @@ public final class AccountService: UseCase {
             provedBy: evidence, of: current.user, in: session, youngerThan: PresenceRequirement.ageMaxOfChanges,
             from: origin, at: now)
         if let proof { session.note(proof, at: now) }
-        let requirement = PresenceRequirement.ofChanges
+        return try await changeProfile(
+            of: current.user.id, in: session, beside: proof, username, from: origin, at: now, edit)
+    }
+
+    /// Lets `edit` change name and profile on a page of the account.
+    public func changeProfile(
+        of visit: AccountPageSession, username: String? = nil, from origin: Origin,
+        _ edit: @escaping @Sendable (inout User.Profile) -> ServiceError?
+    ) async throws(ServiceError) -> User {
+        try await changeProfile(
+            of: visit.user.id, in: visit.session, beside: nil, username, from: origin, at: context.clock.now, edit)
+    }
+
+    private func changeProfile(
+        of userID: Identifier<User>, in session: Session, beside proof: PresenceProof?, _ username: String?,
+        from origin: Origin, at now: Instant, _ edit: @escaping @Sendable (inout User.Profile) -> ServiceError?
+    ) async throws(ServiceError) -> User {
+        let requirement = try await guardRequirement(of: userID)
         let isPresent = requirement.isMet(by: session, at: now)
-        return try await update(.id(current.user.id), by: .session(session.id, beside: proof), at: now) { change in
+        let rules = ProfileRules(editable: context.editable, provesMailboxes: context.mails != nil)
+        return try await update(.id(userID), by: .session(session.id, beside: proof), at: now) { change in
             let former = change.user
             let old = former.profile
             var profile = old
             if let error = edit(&profile) ?? profile.problem { return .failure(error) }
-            if !isPresent, !profile.reachesSame(as: old) {
-                return .failure(
-                    .insufficientUserAuthentication(requirement.asked(of: change.user, in: current.session)))
+            let name = username.map(Text.preparedUsername) ?? former.username
+            if former.isAnonymous, username != nil { return .failure(Self.userIsAnonymous) }
+            if name != former.username, let problem = Administration.problem(withChosenUsername: name) {
+                return .failure(problem)
             }
-            if profile != old {
-                change.user.profile = profile
+            if let refusal = rules.refusal(from: (former.username, old), to: (name, profile)) {
+                return .failure(refusal)
+            }
+            if !isPresent, name != former.username || !profile.reachesSame(as: old) {
+                return .failure(.insufficientUserAuthentication(requirement.asked(of: change.user, in: session)))
+            }
+            if profile != old || name != former.username {
+                (change.user.profile, change.user.username) = (profile, name)
                 change.events.append(
                     AuditEvent(
                         .userChanged, at: now, by: origin, userID: change.user.id,
@@ -143,46 +173,29 @@ public final class AccountService: UseCase {
         return ended
     }
 
-    /// Changes the password of a user with the old one, and ends all other sessions.
+    /// Changes the password of a user with the old one, and two factors of the last five minutes if there is an authenticator. Ends
+    /// all other sessions.
     public func changePassword(
         of user: User, in session: Session, from old: String, to new: String, by origin: Origin
     ) async throws(ServiceError) {
         let now = context.clock.now
+        try await requireSecondFactor(session, of: user)
         try await passwords.verify(old, of: user, in: session, from: origin)
         let proof = AccountProof.session(session.id, beside: .password(hash: user.passwordHash))
         let requester = PasswordHasher.Requester.session(session, from: origin)
-        try await setPassword(of: .id(user.id), to: new, sentBy: requester, by: origin, in: session.id) {
+        try await setPassword(
+            of: .id(user.id), to: new, sentBy: requester, by: origin, reading: UserChangeRows(asking: session.id)
+        ) {
             [policy = context.policy] change in
             change.refusal(of: proof, by: policy, at: now)
         }
     }
 
-    /// Checks a one-time token before the new password is hashed. It may have expired. Throws if the token is not the last one
-    /// of its user.
-    public func passwordReset(by token: String) async throws(ServiceError) -> ProvenReset {
-        guard let token = PasswordResetToken(token) else { throw Self.resetRefused }
-        let user = try await inStore(await store.user(.id(token.userID)))
-        guard let reset = user?.passwordReset, constantTimeEqual(reset.secretHash, token.secretHash) else {
-            throw Self.resetRefused
-        }
-        return ProvenReset(userID: token.userID, reset: reset)
-    }
+    static let emailTaken = ServiceError.conflict(
+        code: "email_taken", detail: "another user has verified the address")
 
-    /// Sets a new password with the token, marks the token as used, and ends all sessions.
-    public func resetPassword(_ proven: ProvenReset, to new: String, from origin: Origin) async throws(ServiceError) {
-        let now = context.clock.now
-        guard now < proven.reset.expiresAt else { throw Self.resetRefused }
-        do throws(ServiceError) {
-            let requester = PasswordHasher.Requester(origin, clientID: nil, .secret(of: proven.userID))
-            try await setPassword(of: .id(proven.userID), to: new, sentBy: requester, by: origin) { change in
-                // The token may have been used or replaced while the password was hashed.
-                change.user.passwordReset == proven.reset ? nil : Self.resetRefused
-            }
-        } catch { throw error == .notFound("user") ? Self.resetRefused : error }
-    }
-
-    private static let resetRefused = ServiceError.invalid(
-        member: "reset_token", detail: "is not valid, or no longer")
+    static let userIsAnonymous = ServiceError.conflict(
+        code: "user_is_anonymous", detail: "the user has no name yet: POST /v1/me/name")
 
     static let usernameTaken = ServiceError.conflict(
         code: "username_taken", detail: "the username belongs to another user")
@@ -192,8 +205,8 @@ public final class AccountService: UseCase {
     func setPassword(
         of reference: UserReference, to new: String, from source: AccountSource = .user,
         sentBy requester: PasswordHasher.Requester,
-        by origin: Origin, in sessionID: Identifier<Session>? = nil,
-        _ check: @escaping @Sendable (UserChange) -> ServiceError? = { _ in nil }
+        by origin: Origin, reading rows: UserChangeRows = UserChangeRows(),
+        _ check: @escaping @Sendable (inout UserChange) -> ServiceError? = { _ in nil }
     ) async throws(ServiceError) {
         let rules = context.passwordRules
         if let problem = rules.problem(with: new, username: nil) {
@@ -201,17 +214,16 @@ public final class AccountService: UseCase {
         }
         let hash = try await context.passwords.hash(new, for: requester)
         let now = context.clock.now
-        _ = try await update(reference, asking: sessionID) { change -> Result<Void, ServiceError> in
-            if let error = check(change) { return .failure(error) }
+        _ = try await update(reference, reading: rows) { change -> Result<Void, ServiceError> in
+            change.source = source
+            if let error = check(&change) { return .failure(error) }
             if let problem = rules.problem(with: new, username: change.user.username) {
                 return .failure(.invalid(member: "new_password", detail: problem))
             }
-            change.source = source
             change.user.passwordHash = hash
-            change.user.passwordReset = nil
             change.user.isAnonymous = false
             change.unlock(at: now)
-            change.ending = UserChange.EndingSessions(.passwordChanged, at: now, except: sessionID)
+            change.ending = UserChange.EndingSessions(.passwordChanged, at: now, except: rows.asking)
             change.events.append(AuditEvent(.passwordChanged, at: now, by: origin, userID: change.user.id))
             return .success(())
         }
@@ -220,10 +232,11 @@ public final class AccountService: UseCase {
     /// Changes a user with `proof`, which was valid at `now` and is checked again inside the transaction.
     func update<Value: Sendable>(
         _ reference: UserReference, by proof: AccountProof, at now: Instant,
+        reading rows: UserChangeRows = UserChangeRows(),
         _ edit: @escaping @Sendable (inout UserChange) -> Result<Value, ServiceError>
     ) async throws(ServiceError) -> (outcome: Value, endedSessions: Int) {
         let policy = context.policy
-        return try await update(reference, asking: proof.sessionID) { change in
+        return try await update(reference, reading: rows.asked(by: proof.sessionID)) { change in
             if let refusal = change.refusal(of: proof, by: policy, at: now) { return .failure(refusal) }
             return edit(&change)
         }
@@ -232,12 +245,12 @@ public final class AccountService: UseCase {
     /// Changes a user by `edit`. Throws the error of `edit`, and writes nothing then. A request that was cancelled before the
     /// transaction writes nothing either.
     func update<Value: Sendable>(
-        _ reference: UserReference, asking sessionID: Identifier<Session>? = nil,
+        _ reference: UserReference, reading rows: UserChangeRows = UserChangeRows(),
         _ edit: @escaping @Sendable (inout UserChange) -> Result<Value, ServiceError>
     ) async throws(ServiceError) -> (outcome: Value, endedSessions: Int) {
         let update = try await RequestCancellation.watched { abandonment async throws(ServiceError) in
             try await inStore(
-                await store.updateUser(reference, asking: sessionID) { change -> Result<Value, ServiceError> in
+                await store.updateUser(reference, reading: rows) { change -> Result<Value, ServiceError> in
                     if let refusal = abandonment.refusal { return .failure(refusal) }
                     var edited = change
                     let result = edit(&edited)
@@ -246,8 +259,9 @@ public final class AccountService: UseCase {
                 })
         }
         switch update {
-        case .notFound: throw sessionID == nil ? .notFound("user") : .invalidToken(.ended(.userDeleted))
+        case .notFound: throw rows.asking == nil ? .notFound("user") : .invalidToken(.ended(.userDeleted))
         case .usernameTaken: throw Self.usernameTaken
+        case .emailTaken: throw Self.emailTaken
         case .done(let result, let endedSessions): return (try result.get(), endedSessions)
         }
     }

@@ -23,24 +23,29 @@ struct RequestedAccess {
     fileprivate let identities: Answer<[Identity]>
     fileprivate let passkeys: Answer<[Passkey]>
     fileprivate let sessions: Answer<[Session]>
+    fileprivate let verifications: Answer<[Verification]>
+    fileprivate let now: Instant
     fileprivate let sources: Answer<[UserSources]>
 
     /// The access; nil if the user has no sources, so that nothing leads to it.
     func value() throws(TransactionError) -> UserAccess? {
         let (identities, passkeys) = (try identities.value(), try passkeys.value())
         let hasSession = try !sessions.value().isEmpty
+        let hasReset = try verifications.value().contains { $0.purpose == .reset && now < $0.usableUntil }
         guard let sources = try sources.value().first else { return nil }
         return UserAccess(
-            identities: identities, hasPasskey: !passkeys.isEmpty, hasSession: hasSession, sources: sources)
+            identities: identities, hasPasskey: !passkeys.isEmpty, hasSession: hasSession, hasReset: hasReset,
+            sources: sources)
     }
 }
 
 extension StoreReader {
-    /// Requests the access to a user.
-    func access(to userID: Identifier<User>) -> RequestedAccess {
+    /// Requests the access to a user as it is at `now`.
+    func access(to userID: Identifier<User>, at now: Instant) -> RequestedAccess {
         RequestedAccess(
             userID: userID, identities: identities(of: userID), passkeys: passkeys(of: userID),
-            sessions: latestSessions(of: userID, limit: 1, lookMax: 1), sources: userSources(of: [userID]))
+            sessions: latestSessions(of: userID, limit: 1, lookMax: 1),
+            verifications: openVerifications(of: userID), now: now, sources: userSources(of: [userID]))
     }
 
     /// The user to which the address of the login leads, among those that have it; nil if there is none.

@@ -161,13 +161,13 @@ extension StoreTransaction {
         guard let user = try found.0.value() else { return nil }
         var owner = try identity.value()?.userID
         if owner == nil, let meant = try meant(by: login, among: try candidates?.value() ?? []), meant.id != userID,
-            let access = try access(to: meant.id).value(), login.mayLink(meant, having: access)
+            let access = try access(to: meant.id, at: login.at).value(), login.mayLink(meant, having: access)
         {
             owner = meant.id
         }
         var newUser: User?
         for (user, namesake) in zip(login.newUsers, namesakes) where newUser == nil {
-            if try namesake.value() == nil { newUser = user }
+            if try namesake.value() == nil { newUser = user.leavingMailbox(to: try candidates?.value() ?? []) }
         }
         let catalogue = try found.2.value()
         let change = UserChange(

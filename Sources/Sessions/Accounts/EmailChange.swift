@@ -29,12 +29,12 @@ public struct EmailChange: Hashable, Sendable {
 }
 
 extension UserChange {
-    /// Discards an outstanding password reset if the e-mail address or telephone number is no longer that of `old`, because its
-    /// token may have been sent there, and others may read it. Records a change of the e-mail address.
+    /// Ends the user's verifications if the e-mail address or telephone number is no longer that of `old`, because a code or link
+    /// may have been sent there, and others may read it. Records a change of the e-mail address.
     mutating func closeFormerAddresses(of old: User.Profile, at now: Instant, by origin: Origin) {
         let hasLeftMailbox = old.email != nil && EmailChange(from: old, to: user.profile) != nil
         let hasLeftNumber = old.phoneNumber != nil && old.phoneNumber != user.profile.phoneNumber
-        if hasLeftMailbox || hasLeftNumber { user.passwordReset = nil }
+        if hasLeftMailbox || hasLeftNumber { endsVerifications = true }
         recordEmailChange(from: old, at: now, by: origin)
     }
 

@@ -38,6 +38,9 @@ public struct User: Hashable, Sendable, Identifiable {
             set { verifiedEmailKey = newValue ? email.flatMap(Text.emailKey) : nil }
         }
 
+        /// The key of the address, if it is verified.
+        var provenKey: String? { isEmailVerified ? verifiedEmailKey : nil }
+
         /// Creates a profile.
         public init(
             email: String? = nil, phoneNumber: String? = nil, displayName: String? = nil, givenName: String? = nil,
@@ -74,20 +77,6 @@ public struct User: Hashable, Sendable, Identifiable {
             self.effective = effective
             self.since = since
             self.note = note
-        }
-    }
-
-    /// An outstanding one-time password reset. A user has at most one, because a newer one replaces it.
-    public struct PasswordReset: Hashable, Sendable {
-        /// SHA-256 of the token's secret part.
-        public let secretHash: [UInt8]
-        /// The first instant at which the token is invalid.
-        public let expiresAt: Instant
-
-        /// Creates an outstanding reset.
-        public init(secretHash: [UInt8], expiresAt: Instant) {
-            self.secretHash = secretHash
-            self.expiresAt = expiresAt
         }
     }
 
@@ -132,8 +121,6 @@ public struct User: Hashable, Sendable, Identifiable {
     public var disabledByAdmin: LoginDisabling?
     /// The disabling of logins by the user; nil while there is none.
     public var disabledByUser: LoginDisabling?
-    /// The outstanding password reset; nil if there is none.
-    public var passwordReset: PasswordReset?
     /// Wrong passwords since the last right one; nil if there are none.
     public var wrongPasswords: WrongPasswords?
     /// The claims that an admin has set for every access token of the user; nil if there are none.
@@ -148,7 +135,7 @@ public struct User: Hashable, Sendable, Identifiable {
     public init(
         id: Identifier<User>, username: String, profile: Profile = Profile(), passwordHash: String? = nil,
         offlineSessionMax: Duration? = nil, disabledByAdmin: LoginDisabling? = nil,
-        disabledByUser: LoginDisabling? = nil, passwordReset: PasswordReset? = nil, createdAt: Instant
+        disabledByUser: LoginDisabling? = nil, createdAt: Instant
     ) {
         self.id = id
         self.username = username
@@ -157,7 +144,6 @@ public struct User: Hashable, Sendable, Identifiable {
         self.offlineSessionMax = offlineSessionMax
         self.disabledByAdmin = disabledByAdmin
         self.disabledByUser = disabledByUser
-        self.passwordReset = passwordReset
         self.createdAt = createdAt
     }
 
@@ -165,6 +151,16 @@ public struct User: Hashable, Sendable, Identifiable {
     public init(anonymous id: Identifier<User>, createdAt: Instant) {
         self.init(id: id, username: "anonymous-\(id)", createdAt: createdAt)
         isAnonymous = true
+    }
+
+    /// The user with an address that is not verified, if another one of `others` has verified it.
+    func leavingMailbox(to others: [User]) -> User {
+        guard let key = profile.provenKey,
+            others.contains(where: { $0.id != id && $0.profile.provenKey == key })
+        else { return self }
+        var user = self
+        user.profile.isEmailVerified = false
+        return user
     }
 
     /// The username to show; nil for an anonymous user.

@@ -13,6 +13,8 @@ extension UserChange {
         public let endings: [EndingSessions]
         /// True if the user is deleted.
         public let deletes: Bool
+        /// True if the open verifications of the user end: a code or link on its way must not outlive what ended the trust in it.
+        public let endsVerifications: Bool
 
         /// The end of all sessions because their devices may be another person's; nil: no such end.
         var distrust: EndingSessions? {
@@ -32,7 +34,12 @@ extension UserChange {
             // Deletion also ends the sessions that the change has not ended for another reason.
             endings.append(EndingSessions(.userDeleted, at: ending?.at ?? events.first?.at ?? now))
         }
-        return Effect(written: deletes || user == stored ? nil : user, endings: endings, deletes: deletes)
+        let isSwitchedOff =
+            (user.disabledByAdmin != nil && stored.disabledByAdmin == nil)
+            || (user.disabledByUser != nil && stored.disabledByUser == nil)
+        return Effect(
+            written: deletes || user == stored ? nil : user, endings: endings, deletes: deletes,
+            endsVerifications: endsVerifications || isSwitchedOff || endings.contains(where: \.isOfAll))
     }
 }
 

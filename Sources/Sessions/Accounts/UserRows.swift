@@ -2,12 +2,18 @@
 public protocol UserReader {
     func user(_ reference: UserReference) -> Answer<User?>
 
-    /// The users with one of those ids or one of those usernames, in no order. The list may contain a user twice.
-    func users(_ ids: [Identifier<User>], named usernames: [String]) -> Answer<[User]>
+    /// The users with one of those ids, usernames or verified addresses (`Text.emailKey`), in no order. The list may contain a user
+    /// more than once.
+    func users(
+        _ ids: [Identifier<User>], named usernames: [String], orAddresses emailKeys: [String]
+    ) -> Answer<[User]>
 
     /// Up to `limit` users, in no order, by the key of the username, or by that of the verified address (`Text.emailKey`); nil: by
     /// no address.
     func users(named key: String, orAddress emailKey: String?, limit: Int) -> Answer<[User]>
+
+    /// Up to `limit` users, in no order, with that address in lower case, verified or not. Reads no other user.
+    func users(withEmail emailKey: String, limit: Int) -> Answer<[User]>
 
     /// Up to `limit` users, in no order, with one of those two telephone numbers, letter by letter. Reads no other user.
     func users(withPhoneNumber number: String, or other: String, limit: Int) -> Answer<[User]>
@@ -20,6 +26,16 @@ public protocol UserReader {
 
     /// The sources of those users, in no order. A user that does not exist has none.
     func userSources(of ids: [Identifier<User>]) -> Answer<[UserSources]>
+}
+
+extension UserReader {
+    /// The users with one of those ids or usernames, in no order. The list may contain a user twice.
+    func users(_ ids: [Identifier<User>], named usernames: [String]) -> Answer<[User]> {
+        users(ids, named: usernames, orAddresses: [])
+    }
+
+    /// The user that has verified the address with that key (`Text.emailKey`), as a list.
+    func owner(ofMailbox emailKey: String) -> Answer<[User]> { users(named: "", orAddress: emailKey, limit: 1) }
 }
 
 /// The requests and writes about users and their sources inside a transaction.

@@ -118,14 +118,20 @@ public struct UserAccess: Sendable {
     public let hasPasskey: Bool
     /// Whether a session of the user has no recorded end.
     public let hasSession: Bool
+    /// Whether a link or code is on its way that sets a new password.
+    public let hasReset: Bool
     /// The sources.
     public let sources: UserSources
 
     /// The access to a user.
-    public init(identities: [Identity] = [], hasPasskey: Bool = false, hasSession: Bool = false, sources: UserSources) {
+    public init(
+        identities: [Identity] = [], hasPasskey: Bool = false, hasSession: Bool = false, hasReset: Bool = false,
+        sources: UserSources
+    ) {
         self.identities = identities
         self.hasPasskey = hasPasskey
         self.hasSession = hasSession
+        self.hasReset = hasReset
         self.sources = sources
     }
 

@@ -86,10 +86,18 @@ extension Store {
         _ reference: UserReference, asking sessionID: Identifier<Session>?,
         _ change: @escaping @Sendable (inout UserChange) -> Outcome
     ) async throws(StoreError) -> UserUpdate<Outcome> {
+        try await updateUser(reference, reading: UserChangeRows(asking: sessionID), change)
+    }
+
+    /// As above, with the other rows that the change reads.
+    public func updateUser<Outcome: Sendable>(
+        _ reference: UserReference, reading rows: UserChangeRows,
+        _ change: @escaping @Sendable (inout UserChange) -> Outcome
+    ) async throws(StoreError) -> UserUpdate<Outcome> {
         guard let userID = try await userID(of: reference) else { return .notFound }
         return try await write(.accounts(of: [userID])) { (transaction) throws(TransactionError) in
             // If the name leads to another user meanwhile, the store adds that one to the scope.
-            try transaction.updateUser(reference, asking: sessionID, change)
+            try transaction.updateUser(reference, reading: rows, change)
         }
     }
 
@@ -103,25 +111,29 @@ extension Store {
 extension StoreTransaction {
     /// See `Store.updateUser`.
     func updateUser<Outcome>(
-        _ reference: UserReference, asking sessionID: Identifier<Session>?,
+        _ reference: UserReference, reading rows: UserChangeRows,
         _ change: (inout UserChange) -> Outcome
     ) throws(TransactionError) -> UserUpdate<Outcome> {
-        let found = (userForUpdate(reference), catalogue(), sessionID.map { session($0) })
+        let found = (userForUpdate(reference), catalogue(), rows.asking.map { session($0) })
+        let used = rows.verification.map { verificationForUpdate($0) }
         guard let old = try found.0.value() else { return .notFound }
-        let catalogue = try found.1.value()
+        let (verification, catalogue) = (try used?.value() ?? nil, try found.1.value())
+        let details = rows.details ? try userDetailsForUpdate(old.id).value() : nil
         var edited = UserChange(
             user: old, settings: catalogue.settings, clients: Array(catalogue.clients.values),
             asking: try found.2?.value() ?? nil)
+        (edited.verification, edited.details) = (verification, details)
+        if rows.ways { edited.isPasswordSole = try isPasswordSole(for: old.id) }
         let outcome = change(&edited)
         let effect = edited.effect(on: old, now: now)
         let depends = effect.written.map { UserSources.depend(on: old, $0) } ?? false
         let sources = depends || effect.distrust != nil ? userSources(of: [old.id]) : nil
         if let user = effect.written {
             if effect.isRefused(by: try namesake(of: user, before: old)) { return .usernameTaken }
+            if try isMailboxTaken(by: user, before: old) { return .emailTaken }
             update(user)
         }
-        var ended = 0
-        var events = edited.events
+        var (ended, events) = (0, edited.events)
         // Requests all endings before it reads the first answer, because that takes one round trip.
         let endings = effect.endings.map { ending in
             deleteForeignTokens(of: old.id, ending)
@@ -149,23 +161,70 @@ extension StoreTransaction {
                         except: ending.except, in: &locked, by: origin)
                 }
             }
-            var living: [PhoneLogin]
-            if let logins { living = logins } else { living = try bonds?.value() ?? [] }
+            var living = logins ?? []
+            if logins == nil, let bonds { living = try bonds.value() }
             events += try endBonds(in: &living, sessions, ending, in: &locked, by: origin)
             logins = living
         }
+        if effect.endsVerifications { endVerifications(of: old.id, at: now) }
+        try writeMailRows(of: edited, before: verification)
+        if let changed = try changedDetails(edited, before: old, details, noting: &events), !effect.deletes {
+            write(changed)
+        }
+        events += try deleteKeys(by: edited)
         if edited.forgetsFailedAttempts { deleteFailedAttempts(of: old.id) }
         if effect.deletes {
-            deleteIdentities(of: old.id)
-            deletePasskeys(of: old.id)
-            deleteAccountRows(of: old.id)
-            deleteUserSources(of: old.id)
-            try noteDeletion(of: old.id, at: now)
-            deleteUser(old.id)
+            try deleteRows(of: old.id)
             events = events.withoutDeviceNames()
         }
         append(events, catalogue)
         return .done(outcome, endedSessions: ended)
+    }
+
+    /// Whether the user has neither identity nor passkey nor authenticator.
+    private func isPasswordSole(for userID: Identifier<User>) throws(TransactionError) -> Bool {
+        let (identities, passkeys, factors) = (identities(of: userID), passkeys(of: userID), totpFactors(of: userID))
+        let (others, keys, apps) = (try identities.value(), try passkeys.value(), try factors.value())
+        return others.isEmpty && keys.isEmpty && apps.isEmpty
+    }
+
+    /// Writes the verification that a change has used, and the one and the mails that it adds.
+    private func writeMailRows(of change: UserChange, before known: Verification?) throws(TransactionError) {
+        if let used = change.verification, used != known { update(used) }
+        if let new = change.newVerification, try !insert(new).value() { throw .overtaken }
+        for mail in change.mails { _ = try insert(mail).value() }
+    }
+
+    /// Deletes the passkeys and authenticators of `deletesKeysSince`, and the recovery codes with the last authenticator. Returns
+    /// the events.
+    private func deleteKeys(by change: UserChange) throws(TransactionError) -> [AuditEvent] {
+        guard let since = change.deletesKeysSince else { return [] }
+        let (userID, origin) = (change.user.id, change.events.first.map(Origin.init) ?? .system)
+        let (passkeys, factors) = (passkeys(of: userID), totpFactorsForUpdate(of: userID))
+        var events: [AuditEvent] = []
+        for passkey in try passkeys.value() where passkey.createdAt >= since {
+            _ = try deletePasskey(passkey.id, of: userID).value()
+            let label = Passkey.label(of: passkey.id)
+            events.append(AuditEvent(.passkeyRemoved, at: now, by: origin, userID: userID, reason: label))
+        }
+        let known = try factors.value()
+        for factor in known where factor.createdAt >= since {
+            _ = try deleteTOTPFactor(factor.id, of: userID).value()
+            if factor.confirmedAt == nil { continue }
+            events.append(AuditEvent(.secondFactorRemoved, at: now, by: origin, userID: userID, reason: factor.label))
+        }
+        if !known.contains(where: { $0.confirmedAt != nil && $0.createdAt < since }) { deleteRecoveryCodes(of: userID) }
+        return events
+    }
+
+    /// Deletes a user with all that belongs to it. Ended sessions stay as tombstones.
+    private func deleteRows(of userID: Identifier<User>) throws(TransactionError) {
+        deleteIdentities(of: userID)
+        deletePasskeys(of: userID)
+        deleteAccountRows(of: userID)
+        deleteUserSources(of: userID)
+        try noteDeletion(of: userID, at: now)
+        deleteUser(userID)
     }
 
     /// Locks those sessions, which have ended together, and all that can end with them. Where all sessions of the user end, no
@@ -177,6 +236,35 @@ extension StoreTransaction {
         var locked = LockedSessions(isComplete: true)
         if let asking = ending.except { try lock([asking], in: &locked) }
         return locked
+    }
+
+    /// The details to write after a change; nil: they stay. The end of the user's own switch ends a pending deletion as well,
+    /// whichever call switches logins on.
+    private func changedDetails(
+        _ change: UserChange, before old: User, _ known: UserDetails?, noting events: inout [AuditEvent]
+    ) throws(TransactionError) -> UserDetails? {
+        if old.disabledByUser != nil, change.user.disabledByUser == nil {
+            var details: UserDetails
+            if let known = change.details {
+                details = known
+            } else {
+                details = try userDetailsForUpdate(old.id).value()
+            }
+            if details.deleteAt != nil {
+                details.deleteAt = nil
+                let origin = events.first.map(Origin.init) ?? .system
+                events.append(AuditEvent(.deletionCancelled, at: now, by: origin, userID: old.id))
+                return details
+            }
+        }
+        return change.details == known ? nil : change.details
+    }
+
+    /// Whether another user has verified the address that `user` has verified. False, without a request, if the verified
+    /// address does not change.
+    private func isMailboxTaken(by user: User, before old: User) throws(TransactionError) -> Bool {
+        guard let key = user.profile.provenKey, key != old.profile.provenKey else { return false }
+        return try owner(ofMailbox: key).value().contains { $0.id != user.id }
     }
 
     /// The user that has the name of `user`. Nil, without a request, if the name does not change.

@@ -5,8 +5,8 @@ public protocol VerificationReader {
     /// The open verifications of a user, by id.
     func openVerifications(of userID: Identifier<User>) -> Answer<[Verification]>
 
-    /// How many verifications there are.
-    func verificationCount() -> Answer<Int>
+    /// How many verifications are open of which the link has not ended at `now`; at most `max`.
+    func openVerificationCount(at now: Instant, max: Int) -> Answer<Int>
 
     /// What was sent to a mailbox and guessed for it; nil: nothing lately.
     func mailboxBudget(_ mailbox: [UInt8]) -> Answer<MailboxBudget?>

@@ -13,7 +13,7 @@ public struct VerificationSecrets: Sendable {
         /// Proves the mailbox.
         case prove = "sjv_"
         /// Ends the verification, because another person asked for it.
-        case cancel = "sjc_"
+        case cancel = "sjx_"
         /// Gives an account back to its former mailbox.
         case undo = "sju_"
         /// Keeps an account that is to be deleted.
@@ -24,18 +24,22 @@ public struct VerificationSecrets: Sendable {
         let id: UInt8
         let code: HMACSHA256Key
         let link: HMACSHA256Key
+        let user: HMACSHA256Key
     }
 
     private let keys: [Keys]
     private let mailboxKey: HMACSHA256Key
+    private let appKey: HMACSHA256Key
 
     init(rootKeys: RootKeys) {
         keys = rootKeys.all.map { key in
             Keys(
                 id: key.id, code: HMACSHA256Key(key.derive("sojourn verification code")),
-                link: HMACSHA256Key(key.derive("sojourn verification link")))
+                link: HMACSHA256Key(key.derive("sojourn verification link")),
+                user: HMACSHA256Key(key.derive("sojourn verification user")))
         }
         mailboxKey = HMACSHA256Key(rootKeys.first.derive("sojourn mailbox"))
+        appKey = HMACSHA256Key(rootKeys.first.derive("sojourn verification app"))
     }
 
     /// The id of the key from which the secrets of a new verification are derived.
@@ -43,6 +47,16 @@ public struct VerificationSecrets: Sendable {
 
     /// The keyed hash of an address in lower case (`Text.emailKey`).
     public func mailbox(_ emailKey: String) -> [UInt8] { mailboxKey.authenticate(Array(emailKey.utf8)) }
+
+    /// The secret of an app that has sent the same request, with an `Idempotency-Key` as its last part.
+    func appSecret(of parts: [String]) -> [UInt8] { appKey.authenticate(Array(parts.joined(separator: "\0").utf8)) }
+
+    /// The id of the user that a verification makes, so that a retry finds the user; nil if its root key is not listed any more.
+    func newUserID(of verification: Verification) -> Identifier<User>? {
+        keys.first { $0.id == verification.keyID }.map {
+            Identifier(drawn: $0.user.authenticate(verification.id.bytes))
+        }
+    }
 
     /// The code of a verification; nil if its root key is not listed any more.
     public func code(of verification: Verification) -> String? {

@@ -6,9 +6,8 @@ public enum UserColumns {
     public static let all = Columns(
         "id", "username", "email", "phone_number", "names", "country", "password_hash",
         "offline_session_max_seconds", "admin_disabling", "admin_disabled_at", "admin_disabling_note",
-        "user_disabling", "user_disabled_at", "user_disabling_note", "reset_secret_hash", "reset_expires_at",
-        "created_at", "wrong_passwords", "wrong_password_at", "locked_until", "claims", "verified_email_key",
-        "anonymous")
+        "user_disabling", "user_disabled_at", "user_disabling_note", "created_at", "wrong_passwords",
+        "wrong_password_at", "locked_until", "claims", "verified_email_key", "anonymous")
 
     /// Reads the columns of a user. Its id must be `known`, if that is given.
     public static func read(
@@ -23,16 +22,10 @@ public enum UserColumns {
         let offlineSessionMax = row.optional { row in row.duration() }
         let disabledByAdmin = try readDisabling(&row)
         let disabledByUser = try readDisabling(&row)
-        let secretHash = row.optional { row in row.bytes() }
-        let expiresAt = row.optionalInstant()
-        var passwordReset: User.PasswordReset?
-        if let secretHash, let expiresAt {
-            passwordReset = User.PasswordReset(secretHash: secretHash, expiresAt: expiresAt)
-        }
         var user = User(
             id: id, username: username, profile: profile, passwordHash: passwordHash,
             offlineSessionMax: offlineSessionMax, disabledByAdmin: disabledByAdmin, disabledByUser: disabledByUser,
-            passwordReset: passwordReset, createdAt: row.instant())
+            createdAt: row.instant())
         if row.isNull { row.skip(3) } else { user.wrongPasswords = readWrongPasswords(&row) }
         user.claims = row.optionalText().map { UserClaims(stored: $0) }
         user.profile.verifiedEmailKey = row.optionalText()
@@ -72,8 +65,6 @@ public enum UserColumns {
             row.add(disabling?.since)
             row.add(disabling?.note)
         }
-        row.add(user.passwordReset?.secretHash)
-        row.add(user.passwordReset?.expiresAt)
         row.add(user.createdAt)
         row.add(user.wrongPasswords.map { Int64($0.count) })
         row.add(user.wrongPasswords?.lastAt)

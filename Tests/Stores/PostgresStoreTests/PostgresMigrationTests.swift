@@ -126,7 +126,7 @@ import Testing
         let url = try PostgresServer.shared.newDatabase()
         await (try open(url, Migration.all)).close()
         let dropping = Migration(
-            Self.newest + 1, "drop_index", "-- effects: drops indexes of users\nDROP INDEX users_verified_email;")
+            Self.newest + 1, "drop_index", "-- effects: drops indexes of users\nDROP INDEX users_mailbox;")
         let plan = try survey(url, Migration.all + [dropping]).missing
         #expect(plan.map(\.effect) == ["drops indexes of users (frees their pages)"])
         #expect(plan.map(\.growsWithRows) == [false])

@@ -87,7 +87,7 @@ import Testing
             let connection = try Connection(path: path, access: .readWrite, cacheKibibytes: 100)
             let dropping = Migration(
                 OpeningTests.newest + 1, "drop_index",
-                "-- effects: drops indexes of users\nDROP INDEX users_verified_email;")
+                "-- effects: drops indexes of users\nDROP INDEX users_mailbox;")
             var before = SchemaShape(columns: [], indexes: [])
             for migrations in [Migration.all, Migration.all + [dropping]] {
                 before = try shape(connection)

@@ -8,7 +8,7 @@ import Testing
     /// The user that an address means is looked up by two indexes, and no other row is read.
     @Test func theUserOfAnAddress_isFoundByIndexes() async throws {
         let plan = try await UserRow.selectMeant.plan("x", "x", 8)
-        #expect(plan.contains { $0.contains("users_verified_email (verified_email_key=?)") }, "\(plan)")
+        #expect(plan.contains { $0.contains("users_mailbox (verified_email_key=?)") }, "\(plan)")
         #expect(plan.contains { $0.contains("(username_key=?)") }, "\(plan)")
         #expect(!plan.contains { $0.contains("SCAN") }, "\(plan)")
     }

@@ -28,8 +28,6 @@ enum Fixture {
             passwordHash: "$scrypt$ln=17,r=8,p=1$c2FsdA$aGFzaA", offlineSessionMax: .seconds(86_400),
             disabledByAdmin: User.LoginDisabling(effective: .immediate, since: start + .seconds(1), note: "lost phone"),
             disabledByUser: User.LoginDisabling(effective: .onExpiry, since: start + .seconds(2)),
-            passwordReset: User.PasswordReset(
-                secretHash: [UInt8](repeating: 0xAB, count: 32), expiresAt: start + .seconds(900)),
             createdAt: start)
         user.wrongPasswords = User.WrongPasswords(
             count: 7, lastAt: start + .seconds(3), lockedUntil: start + .seconds(63))

@@ -33,6 +33,6 @@ public let storeRules: [StoreRule] =
     + foreignTokenRules + identityRules + identityLoginRules + verifiedEmailRules + userSourcesRules + oneTimeTokenRules
     + deliveryRules
     + providerCheckRules + servedMaximumRules + accountRules + guessRules + replacedPasswordRules + resetRules
-    + anonymousUserRules + passkeyRules + pinRules
+    + anonymousUserRules + verificationRules + passkeyRules + pinRules
     + secondFactorRules + verificationRowRules + mailRowRules
     + loginRules + loginProofRules + loginSessionRules + companionRules + bondRules + phoneBrowserRules

@@ -16,7 +16,7 @@ struct DomainFixture: Sendable {
     /// nothing, unless `passwords` says otherwise.
     init(
         _ store: any Store, _ clock: WallClock, absoluteMaximum: Duration = .seconds(31_536_000),
-        passwords: PasswordHasher? = nil
+        passwords: PasswordHasher? = nil, mails: MailWaker? = nil, rules: AccountRules = AccountRules()
     ) async throws {
         guard let rootKeys = RootKeys([.random()]), let scrypt = Scrypt(logN: 1, r: 1, p: 1) else {
             throw Unexpected("no keys")
@@ -28,7 +28,8 @@ struct DomainFixture: Sendable {
             ServiceContext(
                 store: store, policy: RefreshPolicy(absoluteMaximum: absoluteMaximum), rootKeys: rootKeys,
                 signingKeys: keys, passwords: passwords ?? PasswordHasher(scrypt: scrypt), clock: clock,
-                issuer: "http://issuer.example", audience: "http://api.example")
+                issuer: "http://issuer.example", audience: "http://api.example", mails: mails,
+                accountRules: rules)
         }
         try await keys.maintain(at: clock.now)
     }

@@ -65,7 +65,6 @@ let userChangeRules: [StoreRule] = [
             change.user.offlineSessionMax = template.offlineSessionMax
             change.user.disabledByAdmin = template.disabledByAdmin
             change.user.disabledByUser = template.disabledByUser
-            change.user.passwordReset = template.passwordReset
             change.user.wrongPasswords = template.wrongPasswords
             return change.user
         }

@@ -67,10 +67,6 @@ let verifiedEmailRules: [StoreRule] = [
             #expect(try await store.user(typed, loggingInBy: .email)?.id == byEmail, "\(typed)")
             #expect(try await store.user(typed, loggingInBy: .both)?.id == byBoth, "\(typed)")
         }
-        for name in ["eve", "fay", "gus"] {
-            _ = try await store.given(Fixture.user(name, email: "zoe@example.org"))
-            #expect(try await store.user("zoe@example.org", loggingInBy: .both) == nil)
-        }
     },
     StoreRule("an address that is not verified links nobody") { store in
         _ = try await store.given(Fixture.user("eve", email: "anna@example.org", isVerified: false))
@@ -88,10 +84,6 @@ let verifiedEmailRules: [StoreRule] = [
         guard case .done = try await store.updateUser(.id(name.id), { $0.deletes = true }) else {
             throw Unexpected("no such user")
         }
-        #expect(try await store.linked(by: email, refuse: true) == second.id)
-        let third = try await store.given(Fixture.user("third", email: email))
-        #expect(try await store.linked(by: email) == nil)
-        try await store.setEmail("third@example.org", of: third.id)
         #expect(try await store.linked(by: email) == second.id)
     },
     StoreRule("a user has several identities by a verified address, of each provider one; by a username one") { store in
@@ -142,8 +134,11 @@ let verifiedEmailRules: [StoreRule] = [
         let made = Set(seen.compactMap { $0?.arrival == .new ? $0?.user.id : nil })
         #expect(Set(seen.compactMap { $0?.user.id }) == made)
         #expect(try await Set(store.users(matching: nil, after: nil, limit: 99).items.map(\.id)) == made)
-        // From now on it means one user or none.
-        let linked = try await store.linked(by: "anna@example.org", at: "initech")
-        #expect(linked == (made.count == 1 ? made.first : nil))
+        // One of them has the mailbox, and from now on it means that one or none.
+        let owners = try await store.read(.short) { (reader) throws(TransactionError) in
+            try reader.users(named: "", orAddress: "anna@example.org", limit: 9).value().map(\.id)
+        }
+        #expect(owners.count == 1 && made.isSuperset(of: owners))
+        if let linked = try await store.linked(by: "anna@example.org", at: "initech") { #expect([linked] == owners) }
     },
 ]

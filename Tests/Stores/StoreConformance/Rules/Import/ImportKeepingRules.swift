@@ -17,7 +17,6 @@ let importKeepingRules: [StoreRule] = [
         there.profile.phoneNumber = nil
         there.passwordHash = "$scrypt$ln=17,r=8,p=1$c2FsdB$aGFzaA"
         there.offlineSessionMax = .seconds(9000)
-        there.passwordReset = nil
         there.wrongPasswords = nil
         (there.disabledByAdmin, there.disabledByUser) = (nil, nil)
         #expect(try await store.importUsers([here, there]) == [.kept, .differs])

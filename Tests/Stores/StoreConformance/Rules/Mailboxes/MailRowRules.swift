@@ -26,9 +26,11 @@ extension Store {
         }
     }
 
-    fileprivate func claim(at now: Instant, limit: Int) async throws -> [QueuedMail] {
+    fileprivate func claim(
+        _ priority: QueuedMail.Priority = .notices, at now: Instant, limit: Int = 9
+    ) async throws -> [QueuedMail] {
         try await write(.nothing) { (transaction) throws(TransactionError) in
-            try transaction.claimMails(dueAt: now, until: now + .seconds(90), limit: limit).value()
+            try transaction.claimMails(in: priority, dueAt: now, until: now + .seconds(90), limit: limit).value()
         }
     }
 
@@ -57,21 +59,21 @@ let mailRowRules: [StoreRule] = [
         }
         #expect(counts == MailCounts(waiting: 1, dead: 1, oldest: Fixture.start + .seconds(3)))
     },
-    StoreRule("mails that are due are claimed once, those of verifications first, and again after the attempt's time") {
+    StoreRule("mails that are due are claimed once by their priority, and again after the attempt's time") {
         store in
         let later = Fixture.start + .seconds(30)
         _ = try await store.insert([
             Fixture.mail(1), Fixture.mail(2, ofVerification: true), Fixture.mail(3, dueAt: later), Fixture.mail(4),
         ])
-        let first = try await store.claim(at: Fixture.start, limit: 1)
+        let first = try await store.claim(.codes, at: Fixture.start)
         #expect(first.map(\.verificationID) == [Fixture.mail(2, ofVerification: true).verificationID])
         #expect(first.map(\.tries) == [1])
-        let claims = try await gather(4) { _ in try await store.claim(at: Fixture.start, limit: 9).map(\.id) }
+        let claims = try await gather(4) { _ in try await store.claim(at: Fixture.start, limit: 1).map(\.id) }
         #expect(claims.joined().map(\.bytes).sorted { $0[5] < $1[5] } == [1, 4].map { Fixture.mail($0).id.bytes })
-        #expect(try await store.claim(at: later, limit: 9).map(\.id) == [Fixture.mail(3).id])
-        let again = try await store.claim(at: Fixture.start + .seconds(90), limit: 9)
-        #expect(Set(again.map(\.id)) == Set([1, 2, 4].map { Fixture.mail($0).id }))
-        #expect(again.map(\.tries) == [2, 2, 2])
+        #expect(try await store.claim(at: later).map(\.id) == [Fixture.mail(3).id])
+        let again = try await store.claim(at: Fixture.start + .seconds(90))
+        #expect(Set(again.map(\.id)) == Set([1, 4].map { Fixture.mail($0).id }) && again.map(\.tries) == [2, 2])
+        #expect(try await store.claim(.codes, at: Fixture.start + .seconds(90)).map(\.tries) == [2])
     },
     StoreRule("mails are deleted one by one, by user, and old dead ones") { store in
         let dead = Fixture.mail(1, dueAt: nil)

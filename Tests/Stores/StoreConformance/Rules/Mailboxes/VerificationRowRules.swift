@@ -62,10 +62,13 @@ let verificationRowRules: [StoreRule] = [
         #expect(found.1 == nil)
         #expect(try await store.stored(first.id)?.endedAt == Fixture.start + .seconds(5))
         #expect(try await store.insert(Fixture.verification(17)))
-        #expect(
-            try await store.read(.short) { (reader) throws(TransactionError) in
-                try reader.verificationCount().value()
-            } == 5)
+        let counts = try await store.read(.short) { (reader) throws(TransactionError) in
+            let open = reader.openVerificationCount(at: Fixture.start, max: 9)
+            let bounded = reader.openVerificationCount(at: Fixture.start, max: 0)
+            let over = reader.openVerificationCount(at: Fixture.start + .seconds(3600), max: 9)
+            return try [open.value(), bounded.value(), over.value()]
+        }
+        #expect(counts == [1, 0, 0], "neither the ended ones count nor those of which the link has ended")
     },
     StoreRule("the open verifications of a user are listed and ended together, and old ones are deleted") { store in
         let userID = Fixture.userID()
