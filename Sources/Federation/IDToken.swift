@@ -100,6 +100,7 @@ struct IDToken: Sendable {
             linkingEmail: provider.linksByProvenEmail ? provenEmail : nil, authenticationMethods: methods,
             tokenID: Hex.encode(sha256(payload)),
             goodUntil: Instant(secondsSinceEpoch: goodUntil), clientID: clientID, recheck: provider.recheck?.terms)
+        identity.isMultiFactor = provider.trustsMFA && methods.contains("mfa")
         identity.hasAuthenticationTime = authenticationTime != nil
         identity.authenticatedAt = authenticatedAt.map { Instant(secondsSinceEpoch: $0) }
         return identity

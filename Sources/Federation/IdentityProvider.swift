@@ -133,6 +133,8 @@ public struct IdentityProvider: Hashable, Sendable {
     public var authorities: String?
     /// True if a verified e-mail address links a new identity to the user with that username.
     public var linksByProvenEmail = false
+    /// Whether `amr` with `mfa` counts as two factors here.
+    public var trustsMFA = false
     /// The recheck; nil if the provider is not asked again.
     public var recheck: Recheck?
     /// The login by redirect; nil if the login page does not lead to the provider.

@@ -26,9 +26,14 @@ public struct QRMatrix: Hashable, Sendable {
     /// The number of light modules around a code without which scanners do not find it.
     public static let quietZone = 4
 
+    /// The modules on each side, with the light ones around the code.
+    public var side: Int { width + 2 * Self.quietZone }
+
+    /// The dark modules, as the path of SVG in a picture of that side.
+    public var path: String { outline }
+
     /// A picture of the code, black on white in every color scheme, because scanners do not read a light code on a dark ground.
     public var svg: String {
-        let side = width + 2 * Self.quietZone
         return """
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(side) \(side)" shape-rendering="crispEdges">\
             <rect width="\(side)" height="\(side)" fill="#fff"/><path d="\(outline)"/></svg>

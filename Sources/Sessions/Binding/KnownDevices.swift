@@ -62,7 +62,7 @@ extension Session {
     static let letInMax = 20
 
     /// Whether a phone has let it in.
-    fileprivate var isLetIn: Bool { authenticationMethods == [PhoneLogin.authenticationMethod] }
+    fileprivate var isLetIn: Bool { shownMethods == [PhoneLogin.authenticationMethod] }
 }
 
 extension EndReason {

@@ -27,8 +27,14 @@ public struct UserPresence: Hashable, Sendable {
 
 /// How a request proves the user's presence.
 public enum PresenceProof: Hashable, Sendable {
-    /// An assertion of the presence key, or of a passkey, whose authenticator verifies the user as well.
+    /// An assertion of the presence key.
     case key
+    /// An assertion of a passkey, whose authenticator verifies the user as well: two factors.
+    case passkey
+    /// The password with that hash, and the code of an authenticator: two factors. The check has used the code up.
+    case passwordAndCode(hash: String?)
+    /// The code of an authenticator, within five minutes of another first proof. The check has used the code up.
+    case code
     /// The password with that hash.
     case password(hash: String?)
     /// An ID token of an identity of the user, who authenticated at the provider at that time. The check has used the token up.
@@ -44,6 +50,8 @@ public struct PresenceRequirement: Hashable, Sendable {
         case password
         /// An unused ID token of an identity of the user, with a recent authentication at its provider.
         case identity = "id_token"
+        /// Two factors: a passkey, or the password and the code of an authenticator. The login alone is none.
+        case multiFactor = "mfa"
     }
 
     /// The maximum age of the proof.
@@ -79,6 +87,7 @@ public struct PresenceRequirement: Hashable, Sendable {
             case .presence: true
             case .password: hasPassword || !hasIdentity
             case .identity: hasIdentity
+            case .multiFactor: true
             }
         }
         requirement.takesLogin = !requirement.ways.contains { way in
@@ -86,6 +95,7 @@ public struct PresenceRequirement: Hashable, Sendable {
             case .presence: session.presence.key != nil
             case .password: hasPassword
             case .identity: hasIdentity
+            case .multiFactor: true
             }
         }
         if requirement.takesLogin, ways.contains(.presence) { requirement.passkeyOwner = user?.id }
@@ -101,7 +111,8 @@ public struct PresenceRequirement: Hashable, Sendable {
 
     /// Whether `session` meets the requirement. A proof of this moment always does.
     func isMet(by session: Session, at now: Instant) -> Bool {
-        isMet(byProofOf: session.lastShown(in: ways), at: now)
+        if ways == [.multiFactor] { return session.multiFactorAt.map { isMet(byProofOf: $0, at: now) } ?? false }
+        return isMet(byProofOf: session.lastShown(in: ways), at: now)
     }
 
     /// Whether a proof of that time meets the requirement.
@@ -128,6 +139,7 @@ extension Session {
             case .presence: max(last, presence.provenAt ?? last)
             case .password: max(last, presence.passwordAt ?? last)
             case .identity: max(last, presence.identityAt ?? last)
+            case .multiFactor: max(last, multiFactorAt ?? last)
             }
         }
     }
@@ -141,20 +153,47 @@ extension Session {
         if let at = presence.provenAt { latest = (.presence, at) }
         if let at = presence.passwordAt, at >= latest?.at ?? at { latest = (.password, at) }
         if let at = presence.identityAt, at > startedAt, at >= latest?.at ?? at { latest = (.identity, at) }
+        // A passkey is both; the word of the way says more to an API.
+        if let at = multiFactorAt, hasMultiFactorMark, at >= latest?.at ?? at,
+            latest?.way != .presence || at > latest?.at ?? at
+        {
+            latest = (.multiFactor, at)
+        }
         return latest?.way
     }
 
     /// Records a proof of the user's presence.
     mutating func note(_ proof: PresenceProof, at now: Instant) {
         switch proof {
-        case .key: presence.provenAt = now
-        case .password: presence.passwordAt = now
+        case .key:
+            presence.provenAt = now
+            renewMultiFactor(beside: lastPasswordAt, at: now)
+        case .passkey:
+            presence.provenAt = now
+            note(.multiFactor, at: now)
+        case .password:
+            presence.passwordAt = now
+            renewMultiFactor(beside: presence.key == nil ? nil : presence.provenAt, at: now)
+        case .passwordAndCode:
+            presence.passwordAt = now
+            note(.multiFactor, at: now)
+        case .code: note(.multiFactor, at: now)
         case .identity(let at): presence.identityAt = max(presence.identityAt ?? at, at)
         }
     }
 }
 
 extension RefreshPolicy {
+    /// What a refresh lacks: the proof that the session's mode requires, or else the second factor that the policy demands.
+    func unmetRequirement(
+        of attempt: RefreshAttempt, on record: SessionRecord, at now: Instant
+    ) -> PresenceRequirement? {
+        let unmet = unmetPresenceRequirement(
+            of: attempt, on: record.session, client: record.client, settings: record.settings, now: now)
+        if lacksSecondFactor(record.session, client: record.client, settings: record.settings) { return .secondFactor }
+        return unmet == nil ? nil : presenceRequirement(on: record)
+    }
+
     /// The requirement of the session's mode, with what its user can do; nil: the session is renewed silently.
     func presenceRequirement(on record: SessionRecord) -> PresenceRequirement? {
         presenceRequirement(on: record.session, client: record.client, settings: record.settings)?
@@ -190,9 +229,9 @@ extension RefreshPolicy {
         guard let requirement = presenceRequirement(on: session, client: client, settings: settings) else { return nil }
         if attempt.isOfDeviceKey, session.authenticationMode == .password {
             switch attempt.presence {
-            case .password: return nil
+            case .password, .passwordAndCode: return nil
             case .identity(let at): return requirement.isMet(byProofOf: at, at: now) ? nil : requirement
-            case .key, nil: return requirement
+            case .key, .passkey, .code, nil: return requirement
             }
         }
         return requirement.isMet(by: session, at: now) ? nil : requirement

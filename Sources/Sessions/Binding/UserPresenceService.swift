@@ -12,12 +12,15 @@ public struct PresenceEvidence: Sendable {
     public var identity: IdentityEvidence?
     /// The assertion of a passkey of the user: `AuthenticationResponseJSON` (WebAuthn Level 3 section 5.1).
     public var passkey: PasskeyEvidence?
+    /// The code of an authenticator, beside the password or up to five minutes after it.
+    public var code: String?
 
     /// Evidence; nothing by default.
     public init(
         assertion: String? = nil, password: String? = nil, identity: IdentityEvidence? = nil,
-        passkey: PasskeyEvidence? = nil
+        passkey: PasskeyEvidence? = nil, code: String? = nil
     ) {
+        self.code = code
         self.assertion = assertion
         self.password = password
         self.identity = identity
@@ -25,7 +28,9 @@ public struct PresenceEvidence: Sendable {
     }
 
     /// Whether there is no evidence.
-    public var isEmpty: Bool { assertion == nil && password == nil && identity == nil && passkey == nil }
+    public var isEmpty: Bool {
+        assertion == nil && password == nil && identity == nil && passkey == nil && code == nil
+    }
 }
 
 /// An assertion of a passkey that a request brings to prove the user's presence. An object, because few requests have one.
@@ -99,19 +104,52 @@ final class UserPresenceService: UseCase {
     ) async throws(ServiceError) -> PresenceProof? {
         if let password = evidence.password {
             try await passwords.verify(password, of: user, in: session, from: origin)
-            return .password(hash: user.passwordHash)
+            guard let code = evidence.code, try await use(code, of: user, from: origin, at: now) else {
+                return .password(hash: user.passwordHash)
+            }
+            return .passwordAndCode(hash: user.passwordHash)
+        }
+        if let code = evidence.code {
+            // Alone it is one factor: it needs a password or an ID token of the last five minutes.
+            guard let at = session.firstFactorAt, now - at < PresenceRequirement.ageMaxOfChanges else { return nil }
+            return try await use(code, of: user, from: origin, at: now)
+                ? .code : nil
         }
         if let identity = evidence.identity {
             return try await presence(provedBy: identity, of: user, in: session, ageMax, from: origin, at: now)
         }
         if let passkey = evidence.passkey {
             try await passkeys.showPresence(passkey.credential, of: user, in: session, from: origin)
-            return .key
+            return .passkey
         }
         guard let text = evidence.assertion, let key = session.presence.key.flatMap(DeviceKey.init(text:)) else {
             return nil
         }
         return try await accepts(text, of: key, in: session, at: now) ? .key : nil
+    }
+
+    /// Checks the code of an authenticator, and uses it up. A recovery code proves no presence. False for a used code: it is no
+    /// error, because a request that is repeated after a lost answer brings one.
+    private func use(
+        _ code: String, of user: User, from origin: Origin, at now: Instant
+    ) async throws(ServiceError) -> Bool {
+        // A client that was answered 503 meanwhile must not find its code spent.
+        if Task.isCancelled { throw .overloaded }
+        let code = context.secondFactorCode(code)
+        let check = try await inStore(
+            await store.changeFactors(of: user.id) { factors -> Result<Bool, ServiceError> in
+                guard factors.hasAuthenticator else { return .failure(.secondFactorMissing) }
+                if RecoveryCodeText(code.text) != nil {
+                    return .failure(.secondFactor(.wrongCode(clockDiffers: false)))
+                }
+                switch factors.check(code, from: origin, at: now) {
+                case .refused(let error): return .failure(error)
+                case .spent: return .success(false)
+                case .totp, .recoveryCode: return .success(true)
+                }
+            })
+        guard let check else { throw .invalidCredentials }
+        return try check.get()
     }
 
     /// What an ID token proves: that the user authenticated at the provider, and when. The token must be of an identity of this

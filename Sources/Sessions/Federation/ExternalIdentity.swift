@@ -30,6 +30,8 @@ public struct ExternalIdentity: Sendable {
     /// When the user authenticated at the provider (`auth_time`); without that claim the time of issue, if the token has the
     /// nonce of the app's request; else nil.
     public var authenticatedAt: Instant?
+    /// Whether the provider's word that it has asked for two factors counts here, and was given.
+    public var isMultiFactor = false
     /// Whether the token has `auth_time`.
     public var hasAuthenticationTime = false
     /// A hash of all claims, equal for equal tokens only.
@@ -57,6 +59,17 @@ public struct ExternalIdentity: Sendable {
         self.goodUntil = goodUntil
         self.clientID = clientID
         self.recheck = recheck
+    }
+}
+
+extension ExternalIdentity {
+    /// The authentication methods of a session. Words of the provider that only this server gives a meaning are left out, and those
+    /// of a passkey, unless the provider's word for two factors counts.
+    func sessionMethods(at now: Instant) -> [String] {
+        let methods = authenticationMethods.withoutMarks.filter { $0 != "mfa" }
+        return isMultiFactor
+            ? methods + [SecondFactorMark.multiFactor.word(at: now)]
+            : methods.filter { !AuthenticationContext.passkeyMethods.contains($0) }
     }
 }
 

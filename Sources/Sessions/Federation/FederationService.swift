@@ -49,7 +49,7 @@ public final class FederationService: UseCase {
         let request = try request.keepingProviderToken(of: identity)
         let login = login(by: identity, at: now)
         let start = try logins.starting(
-            request, by: .provider(identity.key.provider), authenticationMethods: identity.authenticationMethods,
+            request, by: .provider(identity.key.provider), authenticationMethods: identity.sessionMethods(at: now),
             from: origin, at: now)
         let outcome = try await inStore(
             await store.openSession(by: login, clientID: request.clientID, deviceID: request.device.id) {

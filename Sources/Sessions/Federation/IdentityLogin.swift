@@ -42,7 +42,7 @@ public struct IdentityLogin: Sendable {
     /// would share it with the owner of the address. The same holds for a mailbox, a telephone number or a reset token that such
     /// a source may have left: the next password reset would go to it.
     public func mayLink(_ user: User, having access: UserAccess) -> Bool {
-        if access.isOpenToStrangers || leadsToStrangers(user, access.sources) { return false }
+        if access.isOpenToStrangers || leadsToStrangers(user, access) { return false }
         if isMailbox(of: user, access.sources) {
             return !access.identities.contains { $0.key.provider == key.provider }
         }
@@ -69,10 +69,10 @@ public struct IdentityLogin: Sendable {
     }
 
     /// Whether a stranger with former access may get a reset token of the user, or has one.
-    private func leadsToStrangers(_ user: User, _ sources: UserSources) -> Bool {
+    private func leadsToStrangers(_ user: User, _ access: UserAccess) -> Bool {
+        let sources = access.sources
         if sources.access.isTrusted { return false }
-        let hasReset = user.passwordReset.map { at < $0.expiresAt } ?? false
-        return hasReset || user.profile.phoneNumber != nil || !(sources.email?.isTrusted ?? true)
+        return access.hasReset || user.profile.phoneNumber != nil || !(sources.email?.isTrusted ?? true)
     }
 
     private func isMeant(_ user: User, _ sources: UserSources) -> Bool {

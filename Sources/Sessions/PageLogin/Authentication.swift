@@ -10,6 +10,10 @@ extension PageLoginService {
         case provider(ExternalIdentity)
         /// By a phone, which has approved the login.
         case phone(of: Identifier<User>)
+        /// By a code or link that was sent to the mailbox.
+        case email(VerificationProof)
+        /// By the proof of a mailbox, which makes the user.
+        case signUp(SignUp)
         /// By a login before, of which the browser has a session.
         case session(of: Identifier<User>)
     }
@@ -17,12 +21,14 @@ extension PageLoginService {
 
 extension PageLoginService.Authentication {
     /// The authentication methods (RFC 8176); those of a session are in its row.
-    var methods: [String] {
+    func methods(at now: Instant) -> [String] {
         switch self {
         case .password: ["pwd"]
         case .passkey(let proof): proof.authenticationMethods
-        case .provider(let identity): identity.authenticationMethods
+        case .provider(let identity): identity.sessionMethods(at: now)
         case .phone: [PhoneLogin.authenticationMethod]
+        case .email: [VerificationProof.authenticationMethod]
+        case .signUp(let signUp): signUp.methods
         case .session: []
         }
     }
@@ -34,6 +40,8 @@ extension PageLoginService.Authentication {
         case .passkey: .passkey
         case .provider(let identity): .provider(identity.key.provider)
         case .phone: .phone
+        case .email: .email
+        case .signUp(let signUp): signUp.method
         case .session: nil
         }
     }
@@ -58,7 +66,8 @@ extension PageLoginService.Authentication {
     var reason: String? {
         switch self {
         case .password, .session: nil
-        case .passkey, .phone: method?.rawValue
+        case .passkey, .phone, .email: method?.rawValue
+        case .signUp: "sign_up"
         case .provider(let identity):
             (method?.rawValue ?? "") + (identity.hasAuthenticationTime ? "" : " no_auth_time")
         }
@@ -69,6 +78,8 @@ extension PageLoginService.Authentication {
         switch self {
         case .password(let user): return .user(user.id)
         case .session(let userID), .phone(let userID): return .user(userID)
+        case .email(let proof): return .email(proof)
+        case .signUp(let signUp): return signUp.proof
         case .passkey(let proof):
             guard now < proof.goodUntil else { throw .passkeyRefused(.wrongChallenge) }
             return .passkey(proof.login)
@@ -82,7 +93,9 @@ extension PageLoginService.Authentication {
     func presence(at now: Instant) -> PresenceProof {
         switch self {
         case .password(let user): .password(hash: user.passwordHash)
-        case .passkey, .session, .phone: .key
+        case .passkey: .passkey
+        case .session, .phone, .email: .key
+        case .signUp(let signUp): signUp.user.passwordHash.map { .password(hash: $0) } ?? .key
         case .provider: .identity(at: time(at: now))
         }
     }
@@ -91,6 +104,7 @@ extension PageLoginService.Authentication {
     var replayError: ServiceError {
         switch self {
         case .passkey: .passkeyRefused(.wrongChallenge)
+        case .email, .signUp: .verificationOver
         case .provider, .password, .session, .phone: .identityRefused(.replayed)
         }
     }
@@ -99,6 +113,7 @@ extension PageLoginService.Authentication {
     var errorWithoutUser: ServiceError {
         switch self {
         case .password, .session, .phone: .invalidCredentials
+        case .email, .signUp: .verificationOver
         case .passkey: .passkeyRefused(.wrongSignature)
         case .provider: .conflict(code: "username_taken", detail: "no username is left for a new user")
         }
@@ -111,6 +126,7 @@ extension PageLoginCompletion {
         _ authentication: PageLoginService.Authentication, _ proof: PageLoginProof, sessionID: Identifier<Session>,
         from origin: Origin, at now: Instant
     ) {
+        if case .signUp(let signUp) = proof, arrival == .new { events += signUp.events(at: now, by: origin) }
         if case .identity(let login) = proof { events += login.events(of: arrival, user, by: origin) }
         if case .passkey(let proof) = authentication,
             let event = proof.note(in: &passkey, sessionID: sessionID, from: origin, at: now)

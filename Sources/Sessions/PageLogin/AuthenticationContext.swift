@@ -9,6 +9,10 @@ public enum AuthenticationContext: String, CaseIterable, Codable, Sendable {
     case identity = "id_token"
     /// By a phone, which has approved the login.
     case phone
+    /// By a code or link that was sent to the mailbox.
+    case email
+    /// By two factors.
+    case multiFactor = "mfa"
 
     /// The known words of `acr_values`, in their order; nil if it has none, because each value is voluntary (OpenID Connect Core
     /// section 3.1.2.1).
@@ -20,7 +24,14 @@ public enum AuthenticationContext: String, CaseIterable, Codable, Sendable {
         return known.isEmpty ? nil : known
     }
 
-    private static let byPasskey: [AuthenticationContext] = [.phishingResistant, .presence]
+    /// What a login by that method is, with what its authentication methods say of a second factor.
+    static func all(of method: Client.LoginMethod?, _ methods: [String]) -> [AuthenticationContext] {
+        let own = method.map(all(of:)) ?? []
+        let isMultiFactor = methods.contains { $0.hasPrefix(SecondFactorMark.multiFactorPrefix) }
+        return isMultiFactor && !own.contains(.multiFactor) ? own + [.multiFactor] : own
+    }
+
+    private static let byPasskey: [AuthenticationContext] = [.phishingResistant, .presence, .multiFactor]
 
     /// What a login by that method is, the word for it first; empty for a way without a word.
     static func all(of method: Client.LoginMethod) -> [AuthenticationContext] {
@@ -28,18 +39,21 @@ public enum AuthenticationContext: String, CaseIterable, Codable, Sendable {
         case .password: [.password]
         case .passkey: byPasskey
         case .phone: [.phone]
+        case .email: [.email]
         case .provider: [.identity]
         case .anonymous, .invitation: []
         }
     }
 
-    fileprivate static let passkeyMethods: Set<String> = ["hwk", "swk"]
+    static let passkeyMethods: Set<String> = ["hwk", "swk"]
 }
 
 extension AuthorizationRequest {
     /// Whether a login by that method is what the request demands.
     public func takes(_ method: Client.LoginMethod) -> Bool {
         guard let contexts else { return true }
+        // A second factor can come beside these.
+        if contexts.contains(.multiFactor), SecondFactorDecision.Method(method).takesCode { return true }
         return !Set(AuthenticationContext.all(of: method)).isDisjoint(with: contexts)
     }
 }
@@ -47,7 +61,7 @@ extension AuthorizationRequest {
 extension PageLogin {
     /// The `acr` of the login: the first word that the request has asked for, or else the word for the way.
     var authenticationContext: AuthenticationContext? {
-        let contexts = request.loginMethod.map(AuthenticationContext.all(of:)) ?? []
+        let contexts = AuthenticationContext.all(of: request.loginMethod, methods)
         return request.contexts?.first(where: contexts.contains) ?? contexts.first
     }
 
@@ -80,12 +94,14 @@ struct PastAuthentication: Hashable, Sendable {
                 .passkey
             } else if methods.contains(PhoneLogin.authenticationMethod) {
                 .phone
+            } else if methods.contains(VerificationProof.authenticationMethod) {
+                .email
             } else {
                 methods.contains("pwd") ? .password : nil
             }
     }
 
-    var contexts: [AuthenticationContext] { method.map(AuthenticationContext.all(of:)) ?? [] }
+    var contexts: [AuthenticationContext] { AuthenticationContext.all(of: method, methods) }
 }
 
 extension Session {
@@ -103,7 +119,9 @@ extension Session {
         if let at = presence.identityAt {
             return [PastAuthentication(methods: authenticationMethods, at: at, provider: confirmation)]
         }
-        let key = authenticationMethods.filter { $0 != "pwd" && $0 != PhoneLogin.authenticationMethod }
+        let key = authenticationMethods.filter {
+            !["pwd", "otp", PhoneLogin.authenticationMethod].contains($0) && !SecondFactorMark.isMark($0)
+        }
         let all = [
             phone,
             key.isEmpty
@@ -135,10 +153,18 @@ extension Session {
     /// Notes that the user has authenticated once more in the browser, maybe in another way.
     mutating func noteAuthentication(by methods: [String], _ proof: PresenceProof, at now: Instant) {
         // The session has one time for a proof by key, so it keeps the methods of the last one alone.
-        if case .key = proof, !methods.isEmpty {
-            authenticationMethods.removeAll { $0 != "pwd" && $0 != PhoneLogin.authenticationMethod }
+        if proof == .key || proof == .passkey, !methods.isEmpty {
+            authenticationMethods.removeAll {
+                $0 != "pwd" && $0 != PhoneLogin.authenticationMethod && !SecondFactorMark.isMark($0)
+            }
         }
+        takeMarks(of: methods)
         authenticationMethods += methods.filter { !authenticationMethods.contains($0) }
-        note(proof, at: now)
+        // A code by mail is no factor, so that it renews no proof of two.
+        if proof == .key, methods.contains(VerificationProof.authenticationMethod) {
+            presence.provenAt = now
+        } else {
+            note(proof, at: now)
+        }
     }
 }

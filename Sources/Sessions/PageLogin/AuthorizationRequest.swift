@@ -9,6 +9,8 @@ public struct AuthorizationRequest: Codable, Hashable, Sendable {
         case login
         case consent
         case selectAccount = "select_account"
+        /// The page for a new account comes first (Initiating User Registration via OpenID Connect 1.0).
+        case create
     }
 
     /// 16 random bytes in hexadecimal digits, which name the request until it is answered.
@@ -114,7 +116,9 @@ extension AuthorizationRequest {
     }
 
     /// Whether the user has to authenticate, even if the browser has a session.
-    public var demandsLogin: Bool { !Set(prompts).isDisjoint(with: [.login, .consent]) || maxAge == 0 }
+    public var demandsLogin: Bool { !Set(prompts).isDisjoint(with: [.login, .consent, .create]) || maxAge == 0 }
+    /// Whether the page for a new account comes first.
+    public var wantsAccount: Bool { prompts.contains(.create) }
     /// Whether the user has to say which account it shall be, even if the browser has a session.
     public var demandsChoice: Bool { prompts.contains(.selectAccount) }
     /// The request once the user has chosen the account of the browser's session.

@@ -218,20 +218,22 @@ extension PageLoginCompletion {
     ///
     /// - Parameters:
     ///   - isKept: whether the user wants to stay logged in; nil: as before.
+    ///   - methods: the authentication methods of the login, with its mark.
     ///   - phoneLogin: the login of the phone that lets the browser in; nil: none does.
     mutating func noteBrowserSession(
         _ shown: BrowserHandle?, isKept: Bool?, id: Identifier<Session>, place: String, name: String?,
-        _ authentication: PageLoginService.Authentication, phoneLogin: PhoneLogin? = nil, by policy: RefreshPolicy,
+        _ authentication: PageLoginService.Authentication, _ methods: [String], phoneLogin: PhoneLogin? = nil,
+        by policy: RefreshPolicy,
         from origin: Origin, at now: Instant
     ) -> BrowserHandle? {
         guard let client, client.keepsBrowserSession, browserClient != nil else { return nil }
-        let (methods, isByProvider) = (authentication.methods, authentication.isByProvider)
+        let isByProvider = authentication.isByProvider
         let own = shown.flatMap { isOfUser($0, by: policy, at: now) ? $0 : nil }
         // Another user has not asked to stay logged in here.
         let isKept = isKept ?? own?.isKept ?? false
         if let browser, let own, client.continues(browser), own.isKept == isKept,
             (browser.presence.identityAt != nil) == isByProvider,
-            !isByProvider || browser.authenticationMethods == methods,
+            !isByProvider || browser.shownMethods == methods.shownMethods,
             browser.confirmation?.provider == authentication.method?.provider
         {
             var session = browser

@@ -106,7 +106,7 @@ extension PageLoginService {
         else { throw .store(.unavailable("no signing key is active")) }
         var claims = JSONObject(capacity: 512)
         claims.add("acr", authentication.context?.rawValue)
-        claims.add("amr", authentication.methods.isEmpty ? nil : authentication.methods)
+        claims.add("amr", authentication.methods.shownMethods.ifAny)
         // Section 3.1.3.6: the left half of the hash of the signature's algorithm, which for EdDSA is not agreed upon.
         if active.key.algorithm != .eddsa {
             claims.add("at_hash", Base64URL.encode(Array(sha256(Array(grant.accessToken.utf8)).prefix(16))))

@@ -99,6 +99,10 @@ public enum PageLoginProof: Sendable {
     case passkey(PasskeyLogin)
     /// At an identity provider. The first login makes the user.
     case identity(IdentityLogin)
+    /// By a code or link that was sent to the mailbox.
+    case email(VerificationProof)
+    /// By the proof of a mailbox, which makes the user.
+    case signUp(SignUp)
 
     /// The queue of the transaction: logins of one user wait for each other.
     var queue: UInt8 {
@@ -106,6 +110,8 @@ public enum PageLoginProof: Sendable {
         case .user(let id): id.bytes.last ?? 0
         case .passkey(let login): login.userID.bytes.last ?? 0
         case .identity(let login): login.token.digest.first ?? 0
+        case .email(let proof): proof.verification.userID?.bytes.last ?? 0
+        case .signUp(let signUp): signUp.user.id.bytes.last ?? 0
         }
     }
 }
@@ -132,6 +138,8 @@ public struct PageLoginCompletion: Sendable {
     public let browserClient: Client?
     /// The session that the browser has shown, whatever its state and user; nil: none.
     public let browser: Session?
+    /// The second factors of the user. What their check changes is written with the login; a wrong code in any case.
+    public var factors: EnrolledFactors
     /// The phone on which that session depends; nil: it depends on none.
     public var browserPhone: BondedPhone?
     /// The phones that have let that browser in, the latest first.

@@ -25,6 +25,8 @@ public final class PageLoginService: UseCase {
         public let isKept: Bool?
         /// The sealed request of the form that it has sent; nil: it has sent none.
         let form: String?
+        /// The code of the second factor in the form that it has sent; nil: it has sent none.
+        public var code: SecondFactorCode?
 
         /// A browser.
         public init(userAgent: String?, handle: BrowserHandle? = nil, isKept: Bool? = nil, form: String? = nil) {
@@ -42,11 +44,15 @@ public final class PageLoginService: UseCase {
         public let idle: Duration
     }
 
-    /// The client with that id; nil if there is none.
+    /// The client with that id, as pages show it; nil if there is none.
     public func client(_ id: String) async throws(ServiceError) -> Client? {
         guard Device.isValid(id: id) else { return nil }
-        return try await inStore(await store.client(id))
+        let catalogue = try await inStore(await store.catalogue())
+        return catalogue.clients[id]?.branded(by: catalogue.settings)
     }
+
+    /// What pages show that belong to no client.
+    public func branding() async throws(ServiceError) -> Branding { try await inStore(await store.settings()).branding }
 
     /// All clients.
     public func clients() async throws(ServiceError) -> [Client] {
@@ -67,7 +73,7 @@ public final class PageLoginService: UseCase {
             return try await approve(carried, as: .session(of: record.session.userID), in: browser, from: origin)
         } catch {
             switch error {
-            case .invalidCredentials, .loginRefused: return nil
+            case .invalidCredentials, .loginRefused, .secondFactor: return nil
             default: throw error
             }
         }
@@ -130,9 +136,15 @@ public final class PageLoginService: UseCase {
                 by: proof, clientID: clientID, using: nil, browser: browser.handle?.id
             ) { approval -> Result<(handle: BrowserHandle, idle: Duration)?, ServiceError> in
                 if let error = refusal(&approval, now) { return .failure(error) }
+                let methods: [String]
+                do throws(ServiceError) {
+                    methods = try approval.admit(
+                        authentication, in: browser, for: nil, by: policy, from: origin, at: now
+                    ).get()
+                } catch { return .failure(error) }
                 let handle = approval.noteBrowserSession(
                     browser.handle, isKept: browser.isKept, id: id, place: place, name: browser.name,
-                    authentication, by: policy, from: origin, at: now)
+                    authentication, methods, by: policy, from: origin, at: now)
                 approval.note(authentication, proof, sessionID: handle?.id ?? id, from: origin, at: now)
                 return .success(handle.map { ($0, approval.idle(by: policy, at: now)) })
             })
@@ -170,8 +182,13 @@ public final class PageLoginService: UseCase {
                 if let refusal = approval.refusal(of: request, authentication, from: origin, at: now) {
                     return .failure(refusal)
                 }
-                var (methods, handle) = (authentication.methods, BrowserHandle?.none)
-                var authenticatedAt = authentication.time(at: now)
+                let methods: [String]
+                do throws(ServiceError) {
+                    methods = try approval.admit(
+                        authentication, in: browser, for: request, by: policy, from: origin, at: now
+                    ).get()
+                } catch { return .failure(error) }
+                var (handle, authenticatedAt) = (BrowserHandle?.none, authentication.time(at: now))
                 var (kept, phoneLogin) = (request.kept, PhoneLogin?.none)
                 kept.loginMethod = authentication.method
                 if authentication.isByProvider { kept.sessionStart = now.secondsSinceEpoch }
@@ -179,7 +196,7 @@ public final class PageLoginService: UseCase {
                     guard let shown = browser.handle,
                         let (session, past) = approval.reusable(shown, for: request, by: policy, at: now)
                     else { return .failure(.invalidCredentials) }
-                    (methods, authenticatedAt, handle) = (past.methods, past.at, shown)
+                    (authenticatedAt, handle) = (past.at, shown)
                     kept.loginMethod = past.method
                     phoneLogin = past.phoneLogin
                     if phoneLogin != nil { kept.scope = approval.client?.scopeByPhone(of: kept) }
@@ -192,7 +209,7 @@ public final class PageLoginService: UseCase {
                 } else {
                     handle = approval.noteBrowserSession(
                         browser.handle, isKept: browser.isKept, id: browserID, place: place, name: browser.name,
-                        authentication, by: policy, from: origin, at: now)
+                        authentication, methods, by: policy, from: origin, at: now)
                 }
                 approval.login = PageLogin(
                     id: id, request: kept, remoteAddress: origin.remoteAddress, userAgent: browser.userAgent,
@@ -202,10 +219,7 @@ public final class PageLoginService: UseCase {
                     codeExpiresAt: now + PageLogin.codeLifetime, startedAt: now)
                 approval.login?.phoneLoginID = phoneLogin?.id
                 approval.note(authentication, proof, sessionID: id, from: origin, at: now)
-                approval.events.append(
-                    AuditEvent(
-                        .loginApproved, at: now, by: origin, userID: approval.user.id, sessionID: id,
-                        clientID: request.clientID, reason: authentication.reason))
+                approval.noteApproval(of: request, authentication, sessionID: id, from: origin, at: now)
                 return .success(Approval(code: code, handle: handle, idle: approval.idle(by: policy, at: now)))
             })
         guard let outcome else { throw authentication.errorWithoutUser }
@@ -249,6 +263,17 @@ extension PageLoginCompletion {
         guard let session = started ?? kept else { return .zero }
         let lifetimes = policy.lifetimes(settings: settings, client: browserClient, user: user)
         return min(lifetimes.idleEnd(of: session), lifetimes.finalEnd(of: session)) - now
+    }
+
+    /// Records that the user has completed the login.
+    fileprivate mutating func noteApproval(
+        of request: AuthorizationRequest, _ authentication: PageLoginService.Authentication,
+        sessionID: Identifier<Session>, from origin: Origin, at now: Instant
+    ) {
+        events.append(
+            AuditEvent(
+                .loginApproved, at: now, by: origin, userID: user.id, sessionID: sessionID,
+                clientID: request.clientID, reason: authentication.reason))
     }
 
     /// Why the login cannot be completed; nil if it can.

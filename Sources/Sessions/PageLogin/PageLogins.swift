@@ -28,7 +28,8 @@ extension Store {
                 isRequestSpent: try used?.value() ?? false, answered: try answered?.value() ?? nil,
                 passkey: found.passkeyLogin?.passkey,
                 client: known.clients[clientID], settings: known.settings,
-                browserClient: known.clients[Client.browserID], browser: shown)
+                browserClient: known.clients[Client.browserID], browser: shown,
+                factors: try transaction.enrolledFactors(of: found, clientID: clientID))
             if let shown {
                 approval.browserPhone = try transaction.phoneState(of: shown, known)
                 approval.browserPhones = try transaction.browserPhones(of: shown, known)
@@ -44,7 +45,9 @@ extension Store {
             }
             try transaction.writeBrowser(of: approval)
             if let login = approval.login { transaction.insert(login) }
-            transaction.append(approval.events, known)
+            let isGranted = approval.login != nil || approval.started != nil || approval.kept != nil
+            let noted = transaction.write(approval.factors, isGranted: isGranted)
+            transaction.append(approval.events + noted, known)
             return outcome
         }
     }
@@ -80,7 +83,9 @@ extension Store {
                 login: login, started: try moved.value(), phoneLogin: phoneLogin, phone: try phone?.value() ?? nil,
                 opening: SessionOpening(
                     user: user, client: current.clients[login.clientID], settings: current.settings,
-                    previous: try previous.value()))
+                    previous: try previous.value(),
+                    factors: try transaction.enrolledFactors(
+                        of: user.id, under: current.settings.secondFactorPolicy(for: current.clients[login.clientID]))))
             if known.joinedSession != nil, let session = exchange.started {
                 exchange.startedPhone = try transaction.phoneState(of: session, current)
             }

@@ -49,7 +49,7 @@ public struct PageRegistration: Hashable, Sendable {
     public var pkce = PKCERequirement.required
     /// Which authorization requests the session of a browser answers.
     public var browserSession = BrowserSession.none
-    /// The ways in which users of the client may log in, on the page and everywhere else; nil: every way.
+    /// The ways in which users of the client may log in, on the page and everywhere else; nil: every way but a code by mail.
     public var loginMethods: [Client.LoginMethod]?
     /// The names by which users of the client log in with a password.
     public var loginNames = LoginNames.both
@@ -71,11 +71,13 @@ public struct PageRegistration: Hashable, Sendable {
     public var androidApps: [AndroidApp] = []
 
     /// Whether a login by that method opens a session of the client, wherever it comes from.
-    public func allows(_ method: Client.LoginMethod) -> Bool { loginMethods?.contains(method) ?? true }
+    public func allows(_ method: Client.LoginMethod) -> Bool { loginMethods?.contains(method) ?? (method != .email) }
 
-    /// Whether the login page offers the method, and takes it. Without `loginMethods` it has every way but the phone: a code that
-    /// travels by eye can be relayed, so that an admin has to name it.
-    public func offers(_ method: Client.LoginMethod) -> Bool { loginMethods?.contains(method) ?? (method != .phone) }
+    /// Whether the login page offers the method, and takes it. Without `loginMethods` it has every way but the phone and the code by
+    /// mail: a code that travels by eye can be relayed, so that an admin has to name it.
+    public func offers(_ method: Client.LoginMethod) -> Bool {
+        loginMethods?.contains(method) ?? (method != .phone && method != .email)
+    }
 
     /// Whether the login page offers the method for that request.
     public func offers(_ method: Client.LoginMethod, for request: AuthorizationRequest) -> Bool {
@@ -140,6 +142,6 @@ public struct PageRegistration: Hashable, Sendable {
     /// What `login_methods` must be, as one sentence.
     public static let loginMethodsProblem = """
         login_methods must be some of \(Client.LoginMethod.withoutProviders.map(\.rawValue).joined(separator: ", ")), \
-        provider:NAME, each once, or null for every way
+        provider:NAME, each once, or null for every way but email
         """
 }

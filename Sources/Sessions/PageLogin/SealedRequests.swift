@@ -45,7 +45,9 @@ public struct SealedRequests: Sendable {
     private static let name = "authorize"
     private static let pushedName = "pushed"
     private static let providerName = "provider"
-    /// The longest state of a login at a provider, in characters: a sealed request and what goes with it.
+    private static let identityName = "identity"
+    private static let verificationName = "verification"
+    /// The longest state of a login at a provider, and of a verification, in characters: a sealed request and what goes with it.
     private static let stateLengthMax = 4608
     private static let version: UInt8 = 1
 
@@ -71,6 +73,29 @@ public struct SealedRequests: Sendable {
 
     /// The state of a login at a provider, in base64url; nil if it is too long.
     public func seal(_ login: CarriedProviderLogin) -> String? { seal(login, Self.providerName, Self.stateLengthMax) }
+
+    /// The identity of a login whose second factor is missing, for the browser with that device id; nil if it is too long.
+    public func seal(_ identity: ExternalIdentity, in deviceID: String, at now: Instant) -> String? {
+        seal(
+            CarriedIdentity(identity, in: deviceID, until: now + FirstSteps.lifetime), Self.identityName,
+            Self.lengthMax)
+    }
+
+    /// The identity that was sealed for that browser; nil for anything else.
+    public func openIdentity(_ text: String, in deviceID: String) -> ExternalIdentity? {
+        let carried: CarriedIdentity? = open(text, Self.identityName, Self.lengthMax)
+        return carried.flatMap { $0.deviceID == deviceID ? $0.identity : nil }
+    }
+
+    /// What a browser carries for a verification, in base64url; nil if it is too long.
+    public func seal(_ verification: CarriedVerification) -> String? {
+        seal(verification, Self.verificationName, Self.stateLengthMax)
+    }
+
+    /// What `seal` sealed of a verification; nil for anything else.
+    public func openVerification(_ text: String) -> CarriedVerification? {
+        open(text, Self.verificationName, Self.stateLengthMax)
+    }
 
     private func seal(_ value: some Encodable, _ name: String, _ lengthMax: Int) -> String? {
         guard let text = JSONText.compact(value), text.count < lengthMax else { return nil }

@@ -20,6 +20,22 @@ public enum Mailbox {
             && labels.count >= 2 && labels.allSatisfy(isLabel)
     }
 
+    /// A mailbox to which mails are sent.
+    public struct Deliverable: Hashable, Sendable {
+        /// The address as it was typed, without blanks around it.
+        public let text: String
+        /// Its key (`Text.emailKey`).
+        public let key: String
+    }
+
+    /// The mailbox that was typed, if mails are sent to it: ASCII alone, because few relays take other addresses (RFC 6531), and
+    /// because letters that look alike, or fold to one another, would name another mailbox.
+    public static func deliverable(_ typed: String) -> Deliverable? {
+        let text = Text.withoutOuterBlanks(typed)
+        guard isValid(text), let key = Text.emailKey(text) else { return nil }
+        return Deliverable(text: text, key: key)
+    }
+
     /// `atext` of RFC 5322 section 3.2.3.
     private static func isAtomText(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {

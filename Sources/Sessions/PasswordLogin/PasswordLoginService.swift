@@ -31,6 +31,10 @@ public struct SessionRequest: Sendable {
     public var providerRefreshToken: String?
     /// The `Idempotency-Key` of the request, if it has one.
     public var idempotencyKey: String?
+    /// Whether an account that its user has deleted is kept by the login.
+    public var cancelsDeletion = false
+    /// The code of the second factor, if the request has one.
+    public var code: SecondFactorCode?
     /// The provider's refresh token as it is kept.
     var providerGrant: ProviderGrant?
 
@@ -110,9 +114,30 @@ public final class PasswordLoginService: UseCase {
     public func logIn(
         _ request: SessionRequest, as user: User, from origin: Origin
     ) async throws(ServiceError) -> TokenGrant {
-        try await start(
-            request, userID: user.id, by: .password, provedBy: .password(hash: user.passwordHash),
-            authenticationMethods: ["pwd"], from: origin)
+        do throws(ServiceError) {
+            return try await start(
+                request, userID: user.id, by: .password, provedBy: .password(hash: user.passwordHash),
+                authenticationMethods: ["pwd"], from: origin)
+        } catch .secondFactor(.required(var demand)) {
+            demand.loginToken = loginToken(of: user, in: request.clientID, on: request.device.id)
+            throw .secondFactor(.required(demand))
+        }
+    }
+
+    /// The first step of a login of that user, whose password was right, for the second one.
+    public func loginToken(of user: User, in clientID: String, on deviceID: String) -> String {
+        context.firstSteps.seal(user, in: clientID, on: deviceID, at: context.clock.now)
+    }
+
+    /// The user of a first step in that client on that device, whose password has not changed since: instead of the password.
+    public func user(
+        continuing loginToken: String, in clientID: String, on deviceID: String
+    ) async throws(ServiceError) -> User {
+        let now = context.clock.now
+        guard let step = context.firstSteps.open(loginToken, in: clientID, on: deviceID, at: now),
+            let user = try await inStore(await store.user(.id(step.userID))), step.isOfPassword(of: user)
+        else { throw .invalid(member: "login_token", detail: "is not valid, or no longer: begin the login again") }
+        return user
     }
 
     /// Starts a session for a user that a backend has authenticated. It is a login, so that disabled logins prevent it.

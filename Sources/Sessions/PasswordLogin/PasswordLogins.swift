@@ -90,25 +90,43 @@ struct SessionStartRows {
     /// The login by a passkey, and the passkey as it was read.
     var passkeyLogin: (login: PasskeyLogin, passkey: Passkey)?
     var isReplay = false
+    /// The proof of a mailbox that the login uses up.
+    var verification: Verification?
+    /// The passkey of a new user, and the challenge of its registration.
+    var newPasskey: (passkey: Passkey, token: OneTimeToken)?
+    /// Whether the user has had a session on the device before.
+    var isPlaceKnown = false
     /// Whether the identity of the login names a user that was anonymous.
     var namesUser = false
     /// The sources to write: those of a new user, or those that the link changes.
     var sources: UserSources?
-    let previous: Session?
+    var previous: Session?
     let catalogue: Catalogue
+
+    /// How many ended sessions of a user are looked at for one on the device.
+    static let tombstonesMax = 100
 }
 
 extension StoreTransaction {
     /// Lets `decide` start a session, and writes it with all new rows.
-    fileprivate func open<Outcome>(
+    func open<Outcome>(
         _ login: SessionStartRows, clientID: String, _ decide: (inout SessionOpening) -> Outcome
     ) throws(TransactionError) -> Outcome {
+        let factors = try enrolledFactors(of: login, clientID: clientID)
         var opening = SessionOpening(
             user: login.user, arrival: login.arrival, isReplay: login.isReplay,
             token: login.identityLogin?.token ?? login.passkeyLogin?.login.token,
             passkey: login.passkeyLogin?.passkey, client: login.catalogue.clients[clientID],
-            settings: login.catalogue.settings, previous: login.previous)
+            settings: login.catalogue.settings, previous: login.previous, factors: factors)
+        opening.isPlaceKnown = login.isPlaceKnown
+        let details = login.user.disabledByUser == nil ? nil : try userDetailsForUpdate(login.user.id).value()
+        opening.deletesAt = details?.deleteAt
         let outcome = decide(&opening)
+        if opening.session != nil, opening.keepsAccount {
+            // The factors write the row of the details.
+            opening.factors.details.deleteAt = nil
+            update(opening.user)
+        }
         if let session = opening.session {
             if let previous = login.previous { end(previous.id, .init(reason: .replaced, at: session.startedAt)) }
             try writeProof(of: login, passkey: opening.passkey)
@@ -123,8 +141,19 @@ extension StoreTransaction {
             if session.confirmation != previous.confirmation { updateConfirmation(of: session) }
             if let check = opening.providerCheck { replace(check) }
         }
-        append(opening.events, login.catalogue)
+        let isGranted = opening.session != nil || opening.continued != nil
+        append(opening.events + write(opening.factors, isGranted: isGranted), login.catalogue)
         return outcome
+    }
+
+    /// The second factors of the user of a login; a new user has none, and no row.
+    func enrolledFactors(
+        of login: SessionStartRows, clientID: String
+    ) throws(TransactionError) -> EnrolledFactors {
+        if login.arrival == .new { return EnrolledFactors(details: UserDetails(userID: login.user.id)) }
+        return try enrolledFactors(
+            of: login.user.id,
+            under: login.catalogue.settings.secondFactorPolicy(for: login.catalogue.clients[clientID]))
     }
 
     /// Uses the one-time token of the login up, and writes what the login adds: the user, the identity, or the passkey as it was
@@ -136,6 +165,7 @@ extension StoreTransaction {
             guard try insert(login.user).value() else { throw .overtaken }
             if let sources = login.sources { replace(sources) }
         }
+        try useVerification(of: login)
         if let (passkeyLogin, _) = login.passkeyLogin, let passkey {
             guard try insert(passkeyLogin.token).value() else { throw .overtaken }
             update(passkey)
@@ -150,6 +180,8 @@ extension StoreTransaction {
             guard let user = try found.value() else { return nil }
             return SessionStartRows(user: user, arrival: .known, previous: nil, catalogue: try catalogue.value())
         case .identity(let login): return try find(login) { _ in nil }
+        case .email(let proof): return try find(proof)
+        case .signUp(let signUp): return try find(signUp)
         case .passkey(let login):
             let found = userForUpdate(.id(login.userID))
             let (used, known, catalogue) = (isUsed(login.token), passkey(login.credentialID), catalogue())
@@ -194,7 +226,7 @@ extension StoreTransaction {
         let owner = (known?.userID ?? meant?.id).map { id in
             (userForUpdate(.id(id)), place(id).map { livingSessionForUpdate(at: $0) })
         }
-        let ways = meant.map { access(to: $0.id) }
+        let ways = meant.map { access(to: $0.id, at: login.at) }
         let namesakes = known == nil ? login.newUsers.map { user(.username($0.username)) } : []
         let catalogue = catalogue()
         func found(
@@ -224,6 +256,7 @@ extension StoreTransaction {
         }
         for (user, namesake) in zip(login.newUsers, namesakes) where try namesake.value() == nil {
             addToScope(user.id)
+            let user = user.leavingMailbox(to: try candidates?.value() ?? [])
             return try found(user, .new, login.sources(of: user), previous: nil)
         }
         return nil

@@ -66,7 +66,7 @@ public enum Text {
     /// The longest key of a username in bytes: a lower-case form can be longer than its capital.
     private static let keyLengthMax = 3 * User.usernameLengthMax
 
-    private static func withoutOuterBlanks(_ text: String) -> String {
+    static func withoutOuterBlanks(_ text: String) -> String {
         guard text.first?.isWhitespace ?? false || text.last?.isWhitespace ?? false else { return text }
         return String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
     }

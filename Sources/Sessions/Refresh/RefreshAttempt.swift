@@ -221,6 +221,13 @@ extension RefreshAttempt {
         set { state.withLock { $0.grant = newValue } }
     }
 
+    /// What the evidence can prove at best.
+    func strongestProof(of user: User?) -> PresenceProof {
+        if evidence.passkey != nil { return .passkey }
+        if evidence.code == nil { return .password(hash: user?.passwordHash) }
+        return evidence.password == nil ? .code : .passwordAndCode(hash: user?.passwordHash)
+    }
+
     /// The user of the session, if the credential was genuine and was refused. A request without the session's secrets never
     /// sets it.
     public var refusedUserID: Identifier<User>? { state.withLock { $0.refusedUserID } }

@@ -111,7 +111,9 @@ public struct RefreshPolicy: Hashable, Sendable {
         case .unconfirmed: return .failed(.identityProviderUnavailable)
         case .refused(let reason):
             change.keep(session, endedBy: origin, at: now)
-            if reason == .insufficientUserAuthentication, let requirement = presenceRequirement(on: change.record) {
+            if reason == .insufficientUserAuthentication,
+                let requirement = unmetRequirement(of: attempt, on: change.record, at: now)
+            {
                 return .refused(.insufficientUserAuthentication(requirement), session.userID)
             }
             return .refused(.refused(reason), session.userID)
@@ -192,6 +194,7 @@ public struct RefreshPolicy: Hashable, Sendable {
         let isUnconfirmed = isUnconfirmed(session, at: now)
         if isUnconfirmed
             || unmetPresenceRequirement(of: attempt, on: session, client: client, settings: settings, now: now) != nil
+            || lacksSecondFactor(session, client: client, settings: settings)
         {
             // Reuse is detected all the same. An honest client has to come back later, or with the user, and nothing is spent.
             var renewed = session
@@ -296,7 +299,7 @@ extension RefreshPolicy {
     func accepts(_ attempt: RefreshAttempt, withUserOf record: SessionRecord, at time: ClockGuard.Reading) -> Bool {
         var session = record.session
         let decision = renew(
-            attempt.proving(.password(hash: record.user?.passwordHash)), &session, user: record.user,
+            attempt.proving(attempt.strongestProof(of: record.user)), &session, user: record.user,
             client: record.client, settings: record.settings, now: time.now, earliest: time.earliest)
         switch decision {
         case .refused, .stale, .undecided, .unconfirmed: return false

@@ -18,15 +18,18 @@ extension SessionOpening {
     /// - Parameters:
     ///   - proof: what the login proves of the user's presence; nil: nothing, because it was answered without the user.
     ///   - shownAt: when the user proved it.
+    ///   - methods: the authentication methods of the login, with its mark.
     mutating func continueSession(
         _ request: SessionRequest, _ requestKey: UInt64?, showing proof: PresenceProof?, at shownAt: Instant,
-        for resources: ResourceRequirement, of client: Client, by policy: RefreshPolicy, _ origin: Origin,
+        _ methods: [String], for resources: ResourceRequirement, of client: Client, by policy: RefreshPolicy,
+        _ origin: Origin,
         _ now: Instant
     ) -> TokenGrant.Entitlement? {
         guard let previous, previous.phoneID == nil, passkey == nil, request.continues(previous),
             let audience = try? resources.audience(for: client, granted: previous.resources)
         else { return nil }
         var session = previous
+        session.takeMarks(of: methods)
         let attempt = RefreshAttempt(
             serial: 0, clientID: client.id, provenKeyThumbprint: request.keyThumbprint, proof: request.proof,
             presence: proof, deviceReport: request.device.report, isOfDeviceKey: true)
@@ -56,7 +59,7 @@ extension SessionOpening {
         switch method {
         case .provider?: return .identity(at: authentication?.at ?? now)
         case .password? where authentication?.isOfThisLogin ?? true: return .password(hash: user.passwordHash)
-        case .passkey? where authentication?.isOfThisLogin ?? true: return .key
+        case .passkey? where authentication?.isOfThisLogin ?? true: return .passkey
         default: return nil
         }
     }

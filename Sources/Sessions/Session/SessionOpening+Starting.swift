@@ -27,6 +27,12 @@ extension SessionOpening {
             && previous.authenticatedAt == previous.startedAt
     }
 
+    /// The error of a login by a used token or code that would begin another session; nil: token and code are fresh.
+    private var repetitionError: ServiceError? {
+        if isReplay { return replayError }
+        return factors.hasSpentCode ? .secondFactor(.wrongCode(clockDiffers: false)) : nil
+    }
+
     /// The error in the keys of a login; nil if there is none.
     private func keyProblem(in request: inout SessionRequest, of client: Client) -> ServiceError? {
         if request.deviceKey != nil, !client.grantTypes.contains(.jwtBearer) {
@@ -80,18 +86,20 @@ extension SessionOpening {
         let scope = request.scope ?? client.scope
         guard client.scope.contains(scope) else { return .failure(.invalidScope) }
         if client.dpop == .required, request.keyThumbprint == nil { return .failure(.proofMissing) }
-        if let refusal = user.loginRefusal {
-            events.append(
-                AuditEvent(
-                    .loginRefused, at: now, by: origin, userID: user.id, clientID: client.id,
-                    deviceID: request.device.id, deviceName: request.device.label, reason: refusal.rawValue))
-            return .failure(.loginRefused(refusal))
+        if let refusal = refusal(keepingAccount: request.cancelsDeletion) {
+            noteRefusal(of: request, in: client, from: origin, at: now)
+            return .failure(refusal)
+        }
+        let methods: [String]
+        switch admit(authenticationMethods, by: method, request, requestKey, authenticated, from: origin, at: now) {
+        case .failure(let error): return .failure(error)
+        case .success(let admitted): methods = admitted
         }
         do throws(ServiceError) { try request.proof?.use() } catch { return .failure(error) }
         let shown = proof(of: method, authenticated, now)
         if let entitlement = continueSession(
-            request, requestKey, showing: shown, at: authenticated?.at ?? now, for: resources, of: client, by: policy,
-            origin, now)
+            request, requestKey, showing: shown, at: authenticated?.at ?? now, methods, for: resources, of: client,
+            by: policy, origin, now)
         {
             return .success(entitlement)
         }
@@ -99,26 +107,43 @@ extension SessionOpening {
         let session = Session(
             id: id, userID: user.id, clientID: client.id, device: request.device,
             authenticationMode: request.authenticationMode, scope: scope,
-            resources: request.resources.isEmpty ? [] : audience, authenticationMethods: authenticationMethods,
+            resources: request.resources.isEmpty ? [] : audience, authenticationMethods: methods,
             keyThumbprint: request.keyThumbprint,
             deviceKey: request.deviceKey?.text, startedAt: authenticated?.sessionStart ?? now,
             epoch: authenticated?.epoch ?? settings.epoch, childAnsweredAt: now, childRequestKey: requestKey,
             presence: UserPresence(key: request.presenceKey?.text, identityAt: isByIdentity ? now : nil),
-            confirmation: request.providerGrant.map { ProviderConfirmation(provider: $0.provider, at: now) })
+            confirmation: request.providerGrant.map { ProviderConfirmation(provider: $0.provider, at: now) },
+            probationUntil: probationEnd(of: method, at: now))
         if let previous, isBegun(previous, by: session, at: now) {
             return .success(
                 TokenGrant.Entitlement(
                     session: previous, user: user, client: client, settings: settings, scope: scope,
                     audience: audience))
         }
-        if isReplay { return .failure(replayError) }
+        if let repetitionError { return .failure(repetitionError) }
         if let previous {
             events.append(.ended(previous, .replaced, at: now, by: origin))
         }
+        events += keepingEvents(at: now, by: origin)
         events.append(AuditEvent(.sessionStarted, at: now, by: origin, session: session))
         self.session = session
         return .success(
             TokenGrant.Entitlement(
                 session: session, user: user, client: client, settings: settings, scope: scope, audience: audience))
+    }
+
+    private mutating func noteRefusal(
+        of request: SessionRequest, in client: Client, from origin: Origin, at now: Instant
+    ) {
+        events.append(
+            AuditEvent(
+                .loginRefused, at: now, by: origin, userID: user.id, clientID: client.id,
+                deviceID: request.device.id, deviceName: request.device.label, reason: user.loginRefusal?.rawValue))
+    }
+
+    /// A code by mail proves less than the user's own secrets, so that a new place can do nothing that lasts for a day.
+    private func probationEnd(of method: Client.LoginMethod?, at now: Instant) -> Instant? {
+        let isNewByMail = method == .email && previous == nil && !isPlaceKnown
+        return isNewByMail ? now + VerificationService.probation : nil
     }
 }

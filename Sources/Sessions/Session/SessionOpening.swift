@@ -13,7 +13,7 @@ public struct SessionOpening: Sendable {
     }
 
     /// The user.
-    public let user: User
+    public private(set) var user: User
     /// How the login found its user. New rows are written only if the session is set.
     public let arrival: Arrival
     /// Whether the one-time token of the login was used before, at any node. If not, it is used up when the session is set.
@@ -28,10 +28,18 @@ public struct SessionOpening: Sendable {
     public let settings: Settings
     /// The session on the same (user, client, device) without a recorded end, if there is one.
     public let previous: Session?
+    /// The second factors of the user. What their check changes is written with the session; a wrong code in any case.
+    public var factors: EnrolledFactors
     /// The new session; left nil when the login is refused, or continues `previous`.
     public var session: Session?
     /// `previous` as it goes on after the login, which then starts no session; nil: it does not go on.
     public var continued: Session?
+    /// Whether the user has had a session on the device before.
+    public var isPlaceKnown = false
+    /// When the user is deleted, as the user has wished; nil: never.
+    public var deletesAt: Instant?
+    /// Whether the login keeps an account that is to be deleted: the switch and the time go, with the session.
+    public private(set) var keepsAccount = false
     /// The check by which the provider of the session is asked later, written together with it; nil: the provider is not asked
     /// because of this login.
     public var providerCheck: ProviderCheck?
@@ -41,8 +49,10 @@ public struct SessionOpening: Sendable {
     /// A login of `user`.
     public init(
         user: User, arrival: Arrival = .known, isReplay: Bool = false, token: OneTimeToken? = nil,
-        passkey: Passkey? = nil, client: Client?, settings: Settings, previous: Session?
+        passkey: Passkey? = nil, client: Client?, settings: Settings, previous: Session?,
+        factors: EnrolledFactors? = nil
     ) {
+        self.factors = factors ?? EnrolledFactors(details: UserDetails(userID: user.id))
         self.user = user
         self.arrival = arrival
         self.isReplay = isReplay
@@ -51,6 +61,24 @@ public struct SessionOpening: Sendable {
         self.client = client
         self.settings = settings
         self.previous = previous
+    }
+
+    /// Lets the user of a deleted account log in, if the request keeps it. Returns why the user cannot; nil: the user can.
+    mutating func refusal(keepingAccount cancels: Bool) -> ServiceError? {
+        guard let refusal = user.loginRefusal else { return nil }
+        guard refusal == .loginDisabledByUser, deletesAt != nil else { return .loginRefused(refusal) }
+        guard cancels else { return AccountService.deletionPending }
+        user.disabledByUser = nil
+        keepsAccount = true
+        return nil
+    }
+
+    /// The events of an account that a login keeps.
+    func keepingEvents(at now: Instant, by origin: Origin) -> [AuditEvent] {
+        guard keepsAccount else { return [] }
+        var event = AuditEvent(.loginsEnabled, at: now, by: origin, userID: user.id)
+        event.revokes = .userUnblocked
+        return [event, AuditEvent(.deletionCancelled, at: now, by: origin, userID: user.id)]
     }
 
     /// Whether an identity provider has authenticated the user for this login.
