@@ -35,12 +35,13 @@ public enum Acts {
     /// Every act, once.
     public static let all: [any AdminAct.Type] = [
         CreateUser.self, EditUser.self, DisableUser.self, EnableUser.self, UnlockUser.self, EndUserSessions.self,
-        MakeResetLink.self, RemovePasskey.self, DeleteUser.self,
+        MakeResetLink.self, RemovePasskey.self, RemoveSecondFactor.self, RequireSecondFactor.self, DeleteUser.self,
         EndSession.self, RemovePIN.self, PhoneLoginEnding.self,
         CreateClient.self, EditClient.self, RotateClientSecret.self, DeleteClient.self,
         CreateAdminKey.self, DeleteAdminKey.self, RotateSigningKey.self, WithdrawSigningKey.self,
         RetryDeliveries.self, TestWebhook.self, SetStreamStatus.self, VerifyStream.self, DeleteStream.self,
-        ChangeSettings.self,
+        RetryMail.self,
+        ChangeSettings.self, SetSecondFactorPolicy.self, ChangeBranding.self, SetLogo.self, SetServiceLogo.self,
     ]
 }
 

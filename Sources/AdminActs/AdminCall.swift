@@ -10,10 +10,17 @@ public struct AdminCall: Hashable, Sendable {
     public let path: String
     /// The members of the body; nil: it has none.
     public let body: [String: JSONValue]?
+    /// The picture that is the body instead.
+    public let picture: [UInt8]?
 
     /// A call.
     public init(_ method: HTTP.Method, _ path: String, _ body: [String: JSONValue]? = nil) {
-        (self.method, self.path, self.body) = (method, path, body)
+        (self.method, self.path, self.body, picture) = (method, path, body, nil)
+    }
+
+    /// A call that sends a picture.
+    public init(_ method: HTTP.Method, _ path: String, picture: [UInt8]) {
+        (self.method, self.path, body, self.picture) = (method, path, nil, picture)
     }
 
     /// The body as text.

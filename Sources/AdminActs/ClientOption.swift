@@ -57,6 +57,8 @@ public struct ClientOption: Hashable, Sendable {
         ClientOption("--attestation", "attestation", .text),
         ClientOption("--stay-logged-in", "stay_logged_in", .flag),
         ClientOption("--anonymous-users", "anonymous_users", .flag),
+        ClientOption("--sign-up", "sign_up", .flag),
+        ClientOption("--second-factor-policy", "second_factor_policy", .clearableText),
         ClientOption("--dpop", "dpop", .text),
         ClientOption("--redirect-uris", "redirect_uris", .list(" ")),
         ClientOption("--post-logout-redirect-uris", "post_logout_redirect_uris", .list(" ")),
@@ -77,6 +79,11 @@ public struct ClientOption: Hashable, Sendable {
         ClientOption("--minimum-bond", "minimum_bond", .text),
         ClientOption("--apple-app-ids", "apple_app_ids", .list(" ")),
         ClientOption("--android-apps", "android_apps", .list(" ")),
+        ClientOption("--accent", "accent", .clearableText),
+        ClientOption("--policy-uri", "policy_uri", .clearableText),
+        ClientOption("--tos-uri", "tos_uri", .clearableText),
+        ClientOption("--support-uri", "support_uri", .clearableText),
+        ClientOption("--support-email", "support_email", .clearableText),
     ]
 
     /// Whether a change of the member can end sessions, which the command asks about and the form does not.

@@ -7,6 +7,9 @@ public enum Shell {
         var words = ["curl"]
         if call.method != .get { words += ["-X", call.method.rawValue] }
         words += [quoted(baseURL + call.target), authorization]
+        if call.picture != nil {
+            words += ["-H 'Content-Type: image/png'", "--data-binary", "@\(AdminCall.pictureFile)"]
+        }
         if let body = call.json { words += ["-H 'Content-Type: application/json'", "-d", quoted(visible(body))] }
         return words.joined(separator: " ")
     }

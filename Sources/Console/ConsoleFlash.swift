@@ -22,6 +22,7 @@ public enum ConsoleWord: String, CaseIterable, Sendable {
     case deleted
     case keyRotated = "rotated"
     case deliveriesRetried = "retried"
+    case mailRetried = "mail-retried"
 }
 
 /// What a page of the console says once.
@@ -53,6 +54,7 @@ extension ConsoleFlash {
         case .deleted: (.good, "It is deleted.")
         case .keyRotated: (.good, "There is a new key.")
         case .deliveriesRetried: (.good, "Deliveries that wait are tried again now.")
+        case .mailRetried: (.good, "The mail is tried again now.")
         }
     }
 }

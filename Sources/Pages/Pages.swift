@@ -6,11 +6,11 @@
 // what it shows, and `html(in:)` renders it.
 //
 // Must not know: sockets, stores, clocks, sessions, cookies, tokens of forms. `Endpoints` decides which page is shown,
-// makes the values and checks what comes back. The module imports Calendar, Cryptography (digests in names) and HTTP.
+// makes the values and checks what comes back. The module imports Calendar, Cryptography (digests in names), HTTP and Texts.
 //
 // How an endpoint answers:
 //
-//     let language = PageLanguage.chosen(uiLocales: request.uiLocales, acceptLanguage: fields.first("Accept-Language"))
+//     let language = languages.chosen(uiLocales: request.uiLocales, acceptLanguage: fields.first("Accept-Language"))
 //     let page = LoginPage(
 //         app: PageApp(name: client.name, back: PageURL(absolute: "com.example.app:/cancelled")),
 //         form: FormState(csrf: token, request: sealed), username: "", password: true)

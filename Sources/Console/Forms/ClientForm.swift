@@ -75,6 +75,9 @@ public struct ClientForm: WholeForm {
                 ),
             ]),
         Group(
+            title: "Brand",
+            members: BrandField.all.map { ($0.name, .text, $0.label) }),
+        Group(
             title: "Sessions and tokens",
             members: [
                 ("offline_session_idle", .duration, "Own rolling window"),
@@ -94,6 +97,11 @@ public struct ClientForm: WholeForm {
                 ),
                 ("stay_logged_in", .flag, "Users stay logged in"),
                 ("anonymous_users", .flag, "A login can make an anonymous user"),
+                ("sign_up", .flag, "Strangers make accounts by a proof of their mailbox"),
+                (
+                    "second_factor_policy", .text,
+                    "Second factor: off, if_enrolled, required_at_login or required; empty: as the settings"
+                ),
             ]),
         Group(
             title: "Phones and backends",
@@ -139,9 +147,11 @@ public struct ClientForm: WholeForm {
 
     /// The members that a change can set to null.
     private static let clearable: Set = [
+        "second_factor_policy",
         "client_name", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
         "user_presence_max_age", "backchannel_logout_uri", "initiate_login_uri", "remote_scope",
         "id_token_signed_response_alg", "jwks", "backchannel_client_notification_endpoint", "login_methods",
+        "accent", "policy_uri", "tos_uri", "support_uri", "support_email",
     ]
 
     /// The texts of the members; `1` for a flag that is set.

@@ -95,3 +95,18 @@ extension DeleteStream: FormAct {
     /// See `FormAct`.
     public func flash(_ answer: [String: JSONValue]) -> ConsoleFlash { ConsoleFlash(.streamDeleted) }
 }
+
+extension RetryMail: FormAct {
+    /// See `FormAct`.
+    public static let page = ActPage.deliveries
+    /// See `FormAct`.
+    public static let names = ["mail-retry"]
+
+    /// See `FormAct`.
+    public init(_ values: FormValues, on subject: ActSubject) throws(CallRefusal) {
+        self.init(ActSubject(values["mail"] ?? ""))
+    }
+
+    /// See `FormAct`.
+    public func flash(_ answer: [String: JSONValue]) -> ConsoleFlash { ConsoleFlash(.mailRetried) }
+}

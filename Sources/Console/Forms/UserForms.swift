@@ -101,6 +101,7 @@ extension MakeResetLink: FormAct {
     /// See `FormAct`.
     public init(_ values: FormValues, on subject: ActSubject) throws(CallRefusal) {
         self.init(subject)
+        isSent = values.isOn("send")
     }
 
     /// See `FormAct`.
@@ -108,8 +109,11 @@ extension MakeResetLink: FormAct {
 
     /// See `FormAct`.
     public func notice(_ answer: [String: JSONValue]) -> ConsoleNotice? {
-        guard let link = answer["link"]?.string, let end = answer["expires_at"]?.integer else {
-            return nil
+        guard let end = answer["expires_at"]?.integer else { return nil }
+        guard let link = answer["link"]?.string else {
+            return (
+                .good, "A link for a new password is on its way to the user, and can be used once, until \(time: end)."
+            )
         }
         return (
             .good,
@@ -178,5 +182,5 @@ extension CreateUser: FormAct {
 
 extension [String: JSONValue] {
     /// How many sessions an answer says to have ended.
-    fileprivate var endedSessions: Int { self["revoked"]?.integer.map { Int($0) } ?? 0 }
+    var endedSessions: Int { self["revoked"]?.integer.map { Int($0) } ?? 0 }
 }

@@ -36,12 +36,14 @@ extension ConsoleView {
     /// A client.
     ///
     /// - Parameters:
+    ///   - service: the brand of the service, which pages show where the client has none.
     ///   - mark: what the form was filled with.
     ///   - notes: what stands beside fields, by their names.
     ///   - redirectURI: one that is tested.
     public func client(
-        _ client: Client, _ form: ClientForm, _ mark: FormMark, notes: [String: String] = [:],
-        redirectURI: String? = nil, preview: (any AdminAct)? = nil, notice: ConsoleNotice? = nil
+        _ client: Client, _ form: ClientForm, _ mark: FormMark, beside service: Branding,
+        notes: [String: String] = [:], redirectURI: String? = nil, preview: (any AdminAct)? = nil,
+        notice: ConsoleNotice? = nil
     ) -> ConsolePage {
         let path = PagePath.consoleClients.appending(client.id)
         var blocks: [ConsoleBlock] = [.facts(facts(client)), .acts(acts(on: client, path))]
@@ -53,6 +55,8 @@ extension ConsoleView {
                 path, groups: groups(form, nil, [mark.field], notes), save: "Save", preview: "Show the commands")
             blocks.append(.section("Change", [.editor(editor)]))
         }
+        blocks.append(
+            .section("Brand", [.brand(BrandDrawing(client.branding.over(service).drawn(client.name ?? client.id)))]))
         if !client.page.redirectURIs.isEmpty { blocks.append(redirectTest(redirectURI, client, path)) }
         blocks.append(snippets(client))
         return page(.clients, client.name ?? client.id, heading: "Client \(name: client.id)", notice: notice, blocks)
@@ -181,7 +185,7 @@ extension ConsoleView {
         }
         return [
             .hidden(ClientForm.offered(name), words.joined(separator: " ")),
-            .boxes(label: label, boxes, hint: "None ticked: every way."),
+            .boxes(label: label, boxes, hint: "None ticked: every way but a code by mail."),
         ]
     }
 
@@ -193,6 +197,7 @@ extension ConsoleView {
         case .phone: "phone, which lets another device in"
         case .anonymous: "none: an anonymous user"
         case .invitation: "invitation of an admin"
+        case .email: "code or link by mail"
         case .provider(let name): "identity provider \(name)"
         }
     }
@@ -214,6 +219,9 @@ extension ConsoleView {
                     ],
                     button: "Make a new secret", isDestructive: true))
         }
+        acts += logoForms(
+            SetLogo.self, on: ActSubject(client.id), path, of: "\(name: client.id)",
+            hasLogo: client.branding.logo != nil)
         acts.append(
             form(
                 DeleteClient.self, on: ActSubject(client.id), path, label: "Delete this client",

@@ -55,6 +55,7 @@ extension ConsoleView {
                 ]),
             .section("Security events", streams(deliveries.streams)),
         ]
+        if let overview = deliveries.mails { blocks.append(mails(overview)) }
         return page(
             .deliveries, "Deliveries",
             lead: "What the server tells other programs. What fails is tried again, at longer and longer intervals.",

@@ -96,6 +96,7 @@ extension ConsoleView {
     private static func label(of scope: AdminKey.Scope) -> String {
         switch scope {
         case .feed: "feed: the feed of revocations"
+        case .mail: "mail: report refused mailboxes; for a relay"
         case .read: "read: look at all"
         case .users: "users: make users, invite, give reset links; for a sign-up backend"
         case .support: "support: also end sessions, disable and unlock users"

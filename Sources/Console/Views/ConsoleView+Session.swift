@@ -268,7 +268,7 @@ extension ConsoleView {
             ("Device id", "\(code: session.device.id)"), ("Platform", "\(session.device.platform ?? "")"),
             ("Version of the app", "\(session.device.appVersion ?? "")"),
             ("Before the app opens", Self.guarding(session.authenticationMode)),
-            ("Authenticated by", "\(session.authenticationMethods.joined(separator: ", "))"),
+            ("Authenticated by", "\(session.shownMethods.joined(separator: ", "))"),
             ("Scope", "\(session.scope.description)"),
             ("Bound to a key", session.keyThumbprint.map { "\(code: $0)" } ?? "no"),
             (

@@ -25,6 +25,8 @@ extension ConsoleView {
                 .section(
                     "What would happen", [.explanation(sentences(preview))] + change(form, instead: settings, mark)))
         }
+        blocks.append(secondFactorPolicy(settings))
+        blocks.append(brand(settings.branding))
         blocks.append(
             .section(
                 "Not here",

@@ -203,6 +203,7 @@ extension ConsoleView {
                         .acts(facts.passkeys.compactMap { removal(of: $0, user, path) }),
                     ]))
         }
+        blocks.append(secondFactors(of: user, facts, path))
         if !facts.identities.isEmpty {
             blocks.append(
                 .section(

@@ -35,6 +35,8 @@ extension ConsoleView {
                     Make a link by which \(Self.named(user)) sets a new password? It replaces an earlier one. The new \
                     password ends all sessions.
                     """,
+                fields: user.profile.email.map { [.check("send", label: "Mail it to \($0), and do not show it here")] }
+                    ?? [],
                 button: "Make the link"))
         acts.append(
             form(

@@ -6,20 +6,24 @@ public struct AccountHeader: Sendable {
     public var form: FormState
     /// The events of the session, which a page follows whose session depends on a phone; nil: the page does not.
     public var events: PagePath?
+    /// The brand of the service; nil: it has none.
+    public var brand: PageApp?
 
     /// A header.
-    public init(name: String, form: FormState, events: PagePath? = nil) {
+    public init(name: String, form: FormState, events: PagePath? = nil, brand: PageApp? = nil) {
         self.name = name
         self.form = form
         self.events = events
+        self.brand = brand
     }
 
     enum Tab: CaseIterable {
-        case devices, security, activity
+        case devices, profile, security, activity
 
         var path: PagePath {
             switch self {
             case .devices: .account
+            case .profile: .accountProfile
             case .security: .accountSecurity
             case .activity: .accountActivity
             }
@@ -28,6 +32,7 @@ public struct AccountHeader: Sendable {
         func title(_ words: any Words) -> String {
             switch self {
             case .devices: words.devices
+            case .profile: words.profile
             case .security: words.security
             case .activity: words.activity
             }
@@ -56,17 +61,21 @@ public struct AccountHeader: Sendable {
     }
 
     /// A whole page of the account.
+    ///
+    /// - Parameter title: the title of a page below that of the tab.
     func page(
-        _ tab: Tab, _ language: PageLanguage, isError: Bool = false, notice: Notice? = nil, modules: [PageAsset] = [],
+        _ tab: Tab, _ language: PageLanguage, title: String? = nil, isError: Bool = false, notice: Notice? = nil,
+        modules: [PageAsset] = [],
         content: HTML
     ) -> HTML {
         let words = language.words
+        let title = title ?? tab.title(words)
         return PageFrame(
-            words: words, language: language, title: tab.title(words), width: .wide, isError: isError,
+            words: words, language: language, title: title, app: brand, width: .wide, isError: isError,
             modules: modules + (events == nil ? [] : [.account]), account: tab.path,
             navigation: navigation(tab, words),
             content: """
-                <h1>\(tab.title(words))</h1>
+                <h1>\(title)</h1>
                 \(notice?.html)\(content)
                 """
         ).html

@@ -60,6 +60,18 @@ public enum ActivityEvent: Hashable, Sendable {
     case passkeyAdded
     /// A passkey was removed.
     case passkeyRemoved
+    /// An authenticator was added.
+    case factorAdded
+    /// An authenticator was removed.
+    case factorRemoved
+    /// The password was right, and the code of the second factor wrong.
+    case factorFailed
+    /// After too many wrong codes no code is taken.
+    case factorBlocked
+    /// Recovery codes were made.
+    case recoveryCodesMade
+    /// A recovery code was used.
+    case recoveryCodeUsed
     /// A wrong PIN was entered in an app.
     case pinFailed
     /// The PIN of an app was set, changed or removed.
@@ -70,7 +82,8 @@ public enum ActivityEvent: Hashable, Sendable {
     /// Whether the user should look at it.
     var isWarning: Bool {
         switch self {
-        case .signInFailed, .pinFailed, .pinLocked, .tokenMisused, .ended(.refreshTokenReused), .ended(.codeReused),
+        case .signInFailed, .factorFailed, .factorBlocked, .recoveryCodeUsed, .pinFailed, .pinLocked, .tokenMisused,
+            .ended(.refreshTokenReused), .ended(.codeReused),
             .ended(.notMe):
             true
         default: false

@@ -120,6 +120,10 @@ public struct SecurityPage: HTMLPage {
     public var addition: PasskeyAddition
     /// The state of the switch.
     public var logins: Logins
+    /// The mailbox of the account, if users change it by a code; nil: they do not.
+    public var mailbox: AccountMailbox?
+    /// Whether users delete their accounts.
+    public var offersDeletion: Bool
     /// What was typed.
     public var typed: Typed
     /// What has happened.
@@ -129,7 +133,8 @@ public struct SecurityPage: HTMLPage {
     public init(
         header: AccountHeader, username: String, hasPassword: Bool = true, lengthMin: Int = 8,
         passkeys: [AccountPasskey]? = nil, chosen: String? = nil, addition: PasskeyAddition = .none,
-        logins: Logins = .open, typed: Typed = Typed(), message: Message? = nil
+        logins: Logins = .open, mailbox: AccountMailbox? = nil, offersDeletion: Bool = false, typed: Typed = Typed(),
+        message: Message? = nil
     ) {
         self.header = header
         self.username = username
@@ -139,6 +144,8 @@ public struct SecurityPage: HTMLPage {
         self.chosen = chosen
         self.addition = addition
         self.logins = logins
+        self.mailbox = mailbox
+        self.offersDeletion = offersDeletion
         self.typed = typed
         self.message = message
     }
@@ -152,6 +159,7 @@ public struct SecurityPage: HTMLPage {
             content: """
                 \(logins == .open ? credentials(words) : nil)<section><h2>\(words.pauseTitle)</h2>
                 \(switchForm(words))</section>
+                \(logins == .open ? deletion(words) : nil)
                 """)
     }
 
@@ -159,7 +167,9 @@ public struct SecurityPage: HTMLPage {
         """
         <section><h2>\(words.changePassword)</h2>
         \(hasPassword ? passwordForm(words) : "<p>\(words.noPassword)</p>")</section>
-        \(passkeys.map { passkeySection($0, words) })
+        \(passkeys.map { passkeySection($0, words) })<section><h2>\(words.factors)</h2>
+        <p>\(words.factorLink)</p>
+        <p>\(Controls.link(.accountFactors, words.factorManage))</p></section>\(mailbox?.section(words))
         """
     }
 

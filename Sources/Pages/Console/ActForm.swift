@@ -60,9 +60,13 @@ public struct ActForm: Sendable {
         return """
             <details class="act"\(attribute: "open", if: isOpen)><summary>\(label) …</summary>
             <p>\(question.html)</p>
-            \(Controls.form(path, form, content))\(Self.byHand(commands))</details>
+            \(Controls.form(path, form, content, hasFile: hasFile))\(Self.byHand(commands))</details>
 
             """
+    }
+
+    private var hasFile: Bool {
+        fields.contains { if case .picture = $0 { true } else { false } }
     }
 
     private static func byHand(_ commands: [String]) -> HTML {

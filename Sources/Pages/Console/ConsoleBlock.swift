@@ -27,6 +27,8 @@ public indirect enum ConsoleBlock: Sendable {
     case lifetime(LifetimeDrawing)
     /// The refresh tokens of a session.
     case rotation(RotationDrawing)
+    /// What pages show of a client or of the service.
+    case brand(BrandDrawing)
     /// Numbers over time, side by side.
     case charts([ColumnChart])
     /// Shares of a whole.
@@ -59,6 +61,7 @@ public indirect enum ConsoleBlock: Sendable {
         case .code(let text): ActForm.command(text)
         case .lifetime(let drawing): drawing.html
         case .rotation(let drawing): drawing.html
+        case .brand(let drawing): drawing.html
         case .charts(let charts): "<div class=\"charts\">\(charts.map(\.html))</div>\n"
         case .shares(let chart): chart.html
         case .pages(let newer, let older): Self.pages(newer, older)

@@ -6,6 +6,8 @@ public enum ConsoleField: Sendable {
     case text(String, label: String, value: String = "", hint: String? = nil, isFocused: Bool = false)
     case day(String, label: String, value: String)
     case secret(String, label: String)
+    /// A file in PNG or WebP.
+    case picture(String, label: String, hint: String)
     /// Some lines of text.
     case lines(String, label: String, value: String = "", hint: String? = nil)
     /// A box to tick.
@@ -23,7 +25,7 @@ public enum ConsoleField: Sendable {
         case .hidden(let name, let value), .text(let name, _, let value, _, _), .day(let name, _, let value),
             .lines(let name, _, let value, _), .choice(let name, _, _, let value):
             [(name, value)]
-        case .secret(let name, _): [(name, "")]
+        case .secret(let name, _), .picture(let name, _, _): [(name, "")]
         case .check(let name, _, let isOn, _): [(name, isOn ? "1" : "")]
         case .boxes(_, let boxes, _): boxes.flatMap(\.values)
         case .noted(let field, _): field.values
@@ -44,7 +46,7 @@ public enum ConsoleField: Sendable {
         case .text(let name, let label, _, let hint, let isFocused):
             .text(name, label: label, value: sent(name) ?? "", hint: hint, isFocused: isFocused)
         case .day(let name, let label, _): .day(name, label: label, value: sent(name) ?? "")
-        case .secret: self
+        case .secret, .picture: self
         case .lines(let name, let label, _, let hint):
             .lines(name, label: label, value: sent(name) ?? "", hint: hint)
         case .check(let name, let label, _, let word):
@@ -68,6 +70,12 @@ public enum ConsoleField: Sendable {
             """
         case .day(let name, let label, let value):
             "<label class=\"field day\">\(label)<input name=\"\(name)\" type=\"date\" value=\"\(value)\"></label>\n"
+        case .picture(let name, let label, let hint):
+            """
+            <label class="field">\(label)<input name="\(name)" type="file" accept="image/png,image/webp" required>\
+            \(Self.hint(hint))</label>
+
+            """
         case .secret(let name, let label):
             """
             <label class="field">\(label)<input name="\(name)" type="password" autocomplete="off" required></label>

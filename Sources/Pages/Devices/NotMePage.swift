@@ -1,4 +1,4 @@
-/// Shows a device that a phone has let in, and ends its session if the user did not do that. Opening the page ends nothing,
+/// Shows a device that was signed in, by a phone or in another way, and ends its session if the user did not do that. Opening the page ends nothing,
 /// because programs follow the links in messages.
 public struct NotMePage: HTMLPage {
     /// The app on the device.
@@ -11,6 +11,8 @@ public struct NotMePage: HTMLPage {
     public var place: String?
     /// Seconds since 1970 at which the session began.
     public var signedInAt: Int64
+    /// Whether a phone has let the device in.
+    public var isByPhone: Bool
     /// Whether the box "every other session" is ticked.
     public var endsAll: Bool
     /// Why the form counted for nothing.
@@ -18,14 +20,15 @@ public struct NotMePage: HTMLPage {
 
     /// A question.
     public init(
-        app: PageApp, form: FormState, device: String?, place: String?, signedInAt: Int64, endsAll: Bool = false,
-        stale: StaleForm? = nil
+        app: PageApp, form: FormState, device: String?, place: String?, signedInAt: Int64, isByPhone: Bool = true,
+        endsAll: Bool = false, stale: StaleForm? = nil
     ) {
         self.app = app
         self.form = form
         self.device = device
         self.place = place
         self.signedInAt = signedInAt
+        self.isByPhone = isByPhone
         self.endsAll = endsAll
         self.stale = stale
     }
@@ -33,6 +36,7 @@ public struct NotMePage: HTMLPage {
     /// The whole document.
     public func html(in language: PageLanguage) -> HTML {
         let words = language.words
+        let name = DisplayName(app.name)
         let content: HTML = """
             \(Controls.checkbox(.endSessions, words.notMeEverywhere, isOn: endsAll))
             \(Controls.button(words.notMeEnd, .danger))
@@ -42,7 +46,7 @@ public struct NotMePage: HTMLPage {
             isError: stale == .cookiesBlocked, ways: [Controls.link(.account, words.yourAccount)],
             content: """
                 <h1>\(words.notMeTitle)</h1>
-                <p class="lead">\(words.notMeBody(DisplayName(app.name)))</p>
+                <p class="lead">\(isByPhone ? words.notMeBody(name) : words.notMeLogin(name))</p>
                 \(stale?.notice(words).html)<dl class="box">
                 \(device.map { "<dt>\(words.device)</dt><dd>\(DisplayName($0, max: 120))</dd>\n" as HTML })\
                 <dt>\(words.place)</dt><dd>\(place.map { "\(DisplayName($0))" } ?? "\(words.unknownPlace)" as HTML)</dd>

@@ -37,8 +37,7 @@ public struct AccentColor: Hashable, Sendable {
 
     /// The style sheet, which overrides the colors of the page's own.
     public var styleSheet: String {
-        let light = moved(to: .black, on: .lightGround)
-        let dark = moved(to: .white, on: .darkGround)
+        let (light, dark) = links
         return """
             :root{--accent:#\(digits);--on-accent:#\(onAccent.digits);--link:#\(light.digits)}
             @media(prefers-color-scheme:dark){:root{--link:#\(dark.digits)}}
@@ -46,8 +45,16 @@ public struct AccentColor: Hashable, Sendable {
             """
     }
 
-    private static let black = AccentColor(0x000000)
-    private static let white = AccentColor(0xFFFFFF)
+    /// The color of links on the light and on the dark ground.
+    var links: (light: AccentColor, dark: AccentColor) {
+        (moved(to: .black, on: .lightGround), moved(to: .white, on: .darkGround))
+    }
+
+    /// `#0a5fd1`
+    var hex: String { "#" + digits }
+
+    static let black = AccentColor(0x000000)
+    static let white = AccentColor(0xFFFFFF)
     /// The darkest light ground and the lightest dark ground of the style sheet.
     static let lightGround = AccentColor(0xF4F5F7)
     static let darkGround = AccentColor(0x1A1E27)

@@ -3,9 +3,12 @@ internal import Calendar
 /// The parts that forms consist of.
 enum Controls {
     /// The beginning of a form up to its hidden fields.
-    static func form(_ action: PagePath, _ state: FormState, _ content: HTML, id: String? = nil) -> HTML {
+    static func form(
+        _ action: PagePath, _ state: FormState, _ content: HTML, id: String? = nil, hasFile: Bool = false
+    ) -> HTML {
         """
-        <form method="post" action="\(action)"\(attribute: "id", id)>
+        <form method="post" action="\(action)"\(attribute: "id", id)\
+        \(attribute: "enctype", hasFile ? "multipart/form-data" : nil)>
         <input type="hidden" name="\(FormField.csrf)" value="\(state.csrf(action))">
         \(state.request.map { "<input type=\"hidden\" name=\"\(FormField.request)\" value=\"\($0)\">\n" as HTML })\
         \(state.isShownAgain ? hidden(.again, "1") + "\n" : nil)\
@@ -21,9 +24,12 @@ enum Controls {
     }
 
     /// A box to tick.
-    static func checkbox(_ field: FormField, _ label: String, isOn: Bool = false) -> HTML {
+    static func checkbox(
+        _ field: FormField, _ label: String, isOn: Bool = false, isRequired: Bool = false
+    ) -> HTML {
         """
-        <label class="check"><input type="checkbox" name="\(field)" value="1"\(attribute: "checked", if: isOn)> \
+        <label class="check"><input type="checkbox" name="\(field)" value="1"\(attribute: "checked", if: isOn)\
+        \(attribute: "required", if: isRequired)> \
         <span>\(label)</span></label>
         """
     }
@@ -125,6 +131,8 @@ struct TextField {
     var isRequired = true
     var hasFocus = false
     var minLength: Int?
+    /// For digits: the keyboard of a phone shows these.
+    var isNumber = false
     /// For codes: capitals, no correction.
     var isCode = false
     /// The label of a button that shows the password; it needs script, and is hidden without.
@@ -141,7 +149,7 @@ struct TextField {
         <input id="\(field)" name="\(field)" type="\(type)"\(attribute: "value", value)\
         \(attribute: "autocomplete", autocomplete)\(attribute: "minlength", minLength.map { String($0) })\
         \(attribute: "autocapitalize", isCode ? "characters" : type == "text" ? "none" : nil)\
-        \(attribute: "spellcheck", type == "text" ? "false" : nil)\
+        \(attribute: "inputmode", isNumber ? "numeric" : nil)\(attribute: "spellcheck", type == "text" ? "false" : nil)\
         \(attribute: "required", if: isRequired)\(attribute: "autofocus", if: isWrong || hasFocus)\
         \(attribute: "aria-invalid", isWrong ? "true" : nil)\(attribute: "aria-describedby", describedBy)\
         \(attribute: "class", isCode ? "code" : nil)>\

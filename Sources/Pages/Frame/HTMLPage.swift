@@ -35,10 +35,12 @@ extension HTMLPage {
     }
 }
 
-/// The app (a client in the words of OAuth) for which a page is shown.
+/// The app (a client in the words of OAuth) for which a page is shown, or the service.
 public struct PageApp: Hashable, Sendable {
     /// The registered name.
     public var name: String
+    /// Whether this is the service, of which a page shows the logo and no name.
+    public var isService = false
     /// Its picture, served by this server.
     public var logo: PagePath?
     /// Its color.
@@ -49,11 +51,15 @@ public struct PageApp: Hashable, Sendable {
     public var policy: PageURL?
     /// Its terms of service (`tos_uri`).
     public var terms: PageURL?
+    /// A page with help.
+    public var support: PageURL?
+    /// A mailbox for questions.
+    public var supportEmail: String?
 
     /// An app.
     public init(
         name: String, logo: PagePath? = nil, accent: AccentColor? = nil, back: PageURL? = nil, policy: PageURL? = nil,
-        terms: PageURL? = nil
+        terms: PageURL? = nil, support: PageURL? = nil, supportEmail: String? = nil
     ) {
         self.name = name
         self.logo = logo
@@ -61,6 +67,8 @@ public struct PageApp: Hashable, Sendable {
         self.back = back
         self.policy = policy
         self.terms = terms
+        self.support = support
+        self.supportEmail = supportEmail
     }
 
     /// The app without a way back to `url`, because a button of the page leads there.

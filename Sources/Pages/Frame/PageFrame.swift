@@ -31,7 +31,7 @@ struct PageFrame {
     var html: HTML {
         """
         <!doctype html>
-        <html lang="\(language.rawValue)" dir="ltr">
+        <html lang="\(language.tag)" dir="\(language.direction)">
         <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -42,8 +42,8 @@ struct PageFrame {
         <link rel="stylesheet" href="\(PageAsset.style.path)">
         \(renewsWithoutScript ? Self.renewal : nil)\(app?.accent.map(Self.accent))\(scripts)</head>
         \(body)
-        \(navigation)<main>
-        \(brand)\(content)
+        \(width == .wide ? brand : nil)\(navigation)<main>
+        \(width == .card ? brand : nil)\(content)
         \(footer)</main>
         \(legal)</body>
         </html>
@@ -58,7 +58,7 @@ struct PageFrame {
     }
 
     private var windowTitle: String {
-        let name = app.map { " · " + DisplayName($0.name).text } ?? ""
+        let name = app.flatMap { $0.isService ? nil : " · " + DisplayName($0.name).text } ?? ""
         return (isError ? words.errorInTitle(title) : title) + name
     }
 
@@ -78,12 +78,12 @@ struct PageFrame {
     }
 
     private var brand: HTML? {
-        guard width == .card, let app else { return nil }
+        guard let app, !app.isService || app.logo != nil else { return nil }
         let name = DisplayName(app.name)
         let picture: HTML =
             app.logo.map { "<img src=\"\($0)\" alt=\"\" width=\"40\" height=\"40\">" }
             ?? "<span class=\"mark\" aria-hidden=\"true\">\(name.initial)</span>"
-        return "<p class=\"brand\">\(picture)\(name)</p>\n"
+        return "<p class=\"brand\">\(picture)\(app.isService ? nil : "\(name)" as HTML)</p>\n"
     }
 
     private var footer: HTML? {
@@ -96,9 +96,12 @@ struct PageFrame {
     private var legal: HTML? {
         let links: [(PageURL, String)?] = [
             app?.policy.map { ($0, words.privacyPolicy) }, app?.terms.map { ($0, words.termsOfService) },
+            app?.support.map { ($0, words.help) },
         ]
-        let found = links.compactMap(\.self)
-        guard !found.isEmpty else { return nil }
-        return "<footer>\(found.map { "<a href=\"\($0)\" rel=\"noreferrer\">\($1)</a> " as HTML })</footer>\n"
+        let mailbox = app?.supportEmail.map { "<span>\($0)</span>" as HTML }
+        let found =
+            links.compactMap(\.self).map { "<a href=\"\($0)\" rel=\"noreferrer\">\($1)</a> " as HTML }
+            + [mailbox].compactMap(\.self)
+        return found.isEmpty ? nil : "<footer>\(found)</footer>\n"
     }
 }

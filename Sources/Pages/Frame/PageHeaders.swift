@@ -9,7 +9,7 @@ public enum PageHeaders {
     public static func fields(in language: PageLanguage, submittingTo targets: [PageURL] = []) -> Fields {
         var fields = Fields()
         fields.append("Content-Type", constant: "text/html; charset=utf-8")
-        fields.append("Content-Language", language.rawValue)
+        fields.append("Content-Language", language.tag)
         fields.append("Content-Security-Policy", policy(submittingTo: targets))
         fields.append(constant)
         return fields

@@ -38,7 +38,7 @@ extension [UInt8] {
 extension UnicodeScalar {
     /// Whether the scalar is a control character except tab and line ends, a non-character, or a control of direction that
     /// reaches beyond its text (embeddings, overrides and isolates of UAX #9).
-    fileprivate var isHidden: Bool {
+    var isHidden: Bool {
         switch value {
         case 0x09, 0x0A, 0x0D: false
         case 0...0x1F, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069, 0xFDD0...0xFDEF: true

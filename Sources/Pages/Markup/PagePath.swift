@@ -33,6 +33,11 @@ public struct PagePath: Hashable, Sendable {
             text: text + "/" + (isResolved ? "_" : PercentEncoding.encode(segment)) + Self.suffix(query))
     }
 
+    /// The path with what its page carries, if there is something.
+    public func carrying(_ request: String?) -> PagePath {
+        request.map { PagePath(text: text + Self.suffix(["r": $0])) } ?? self
+    }
+
     private static func suffix(_ query: KeyValuePairs<StaticString, String>) -> String {
         query.isEmpty ? "" : "?" + query.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
     }
@@ -71,6 +76,8 @@ extension PagePath {
         }
     }
 
+    /// A logo, by the digest of the picture.
+    public static func logo(_ digest: String) -> PagePath { PagePath("/assets/logo").appending(digest) }
     /// Shows the login page (GET).
     public static let login = PagePath("/login")
     /// Shows the login page of a sealed request (GET).
@@ -79,6 +86,8 @@ extension PagePath {
     public static let loginPassword = PagePath("/login/password")
     /// Takes the assertion of a passkey.
     public static let loginPasskey = PagePath("/login/passkey")
+    /// Takes the code of the second factor.
+    public static let loginFactor = PagePath("/login/factor")
     /// Adds a passkey after a login, or not, and goes on to the app.
     public static let loginOffer = PagePath("/login/offer")
     /// Goes on with the account of the browser's session.
@@ -97,6 +106,26 @@ extension PagePath {
     public static let logout = PagePath("/oauth/logout")
     /// Asks for and takes a new password, by a reset token.
     public static let reset = PagePath("/reset")
+    /// Asks for the mailbox of a forgotten password.
+    public static let forgot = PagePath("/forgot")
+    /// Asks for the code of a forgotten password.
+    public static let forgotCode = PagePath("/forgot/code")
+    /// Asks for the mailbox of a new account.
+    public static let signUp = PagePath("/sign-up")
+    /// Asks for the code of a new account.
+    public static let signUpCode = PagePath("/sign-up/code")
+    /// Asks for the password or the passkey of a new account.
+    public static let signUpFinish = PagePath("/sign-up/finish")
+    /// Asks for the mailbox of a login by e-mail.
+    public static let loginEmail = PagePath("/login/email")
+    /// Asks for the code of a login by e-mail.
+    public static let loginEmailCode = PagePath("/login/email/code")
+    /// Proves a mailbox by the link of a mail.
+    public static let proofLink = PagePath("/v")
+    /// Ends what was begun with a mailbox, by the link of a mail.
+    public static let cancelLink = PagePath("/cancel")
+    /// Takes back a change, by the link of a mail.
+    public static let undoLink = PagePath("/undo")
     /// The devices of the account.
     public static let account = PagePath("/account")
     /// The events of the session of an account page.
@@ -111,6 +140,16 @@ extension PagePath {
     public static let accountLogins = PagePath("/account/logins")
     /// Adds, names and removes passkeys.
     public static let accountPasskeys = PagePath("/account/passkeys")
+    /// Adds and removes second factors.
+    public static let accountFactors = PagePath("/account/factors")
+    /// The profile of the account.
+    public static let accountProfile = PagePath("/account/profile")
+    /// Asks for the new mailbox of the account.
+    public static let accountEmail = PagePath("/account/email")
+    /// Asks for the code of the new mailbox.
+    public static let accountEmailCode = PagePath("/account/email/code")
+    /// Deletes the account.
+    public static let accountDelete = PagePath("/account/delete")
     /// The history of the account.
     public static let accountActivity = PagePath("/account/activity")
 }
@@ -128,6 +167,12 @@ public enum FormField: String, CaseIterable, Sendable {
     case newPassword = "new_password"
     /// `1`: keep the browser signed in.
     case remember
+    /// The code of a second factor, or of a mail.
+    case code
+    /// The id of an authenticator app.
+    case factor
+    /// The sealed first step of a login.
+    case loginToken = "login_token"
     /// The JSON of a passkey's assertion, or of its registration.
     case credential
     /// `1`: the browser can make passkeys.
@@ -156,6 +201,16 @@ public enum FormField: String, CaseIterable, Sendable {
     case endSessions = "end_sessions"
     /// `1`: the form was shown again, because the browser did not show the cookie of its page.
     case again
+    /// A mailbox.
+    case email
+    /// `1`: the box of a question is ticked.
+    case confirmed
+    case displayName = "display_name"
+    case givenName = "given_name"
+    case familyName = "family_name"
+    case phoneNumber = "phone_number"
+    /// ISO 3166-1 alpha-2.
+    case country
 }
 
 extension HTML.StringInterpolation {

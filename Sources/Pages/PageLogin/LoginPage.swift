@@ -44,6 +44,8 @@ public struct LoginPage: HTMLPage {
         case providerFailed(String)
         /// The passkey was not accepted.
         case passkeyFailed
+        /// The way takes no second factor, and one is demanded.
+        case secondFactorNeeded
         /// The page that the user wants needs a login of the last minutes.
         case signInAgain
         /// What the user has asked for needs a login of the last minutes, and happens after it.
@@ -76,6 +78,12 @@ public struct LoginPage: HTMLPage {
     public var providers: [Provider]
     /// Whether the page offers a login with the phone.
     public var offersPhone: Bool
+    /// Asks for the mailbox of a forgotten password; nil: the server sends no mails.
+    public var forgot: PagePath?
+    /// Asks for the mailbox of a new account; nil: the client takes none.
+    public var signUp: PagePath?
+    /// Asks for the mailbox of a login by e-mail; nil: the client takes none.
+    public var email: PagePath?
     /// What happened.
     public var message: Message?
     /// Whether the connection has no TLS (development on a loopback address).
@@ -86,6 +94,7 @@ public struct LoginPage: HTMLPage {
         app: PageApp?, form: FormState, account: RecognizedAccount? = nil, choice: RecognizedAccount? = nil,
         passkey: String? = nil, asksForPassword: Bool = true, names: Names = .both, username: String = "",
         remember: Bool? = nil, providers: [Provider] = [], offersPhone: Bool = false,
+        forgot: PagePath? = nil, signUp: PagePath? = nil, email: PagePath? = nil,
         message: Message? = nil, isWithoutTLS: Bool = false
     ) {
         self.app = app
@@ -99,6 +108,9 @@ public struct LoginPage: HTMLPage {
         self.remember = remember
         self.providers = providers
         self.offersPhone = offersPhone
+        self.forgot = forgot
+        self.signUp = signUp
+        self.email = email
         self.message = message
         self.isWithoutTLS = isWithoutTLS
     }
@@ -113,6 +125,7 @@ public struct LoginPage: HTMLPage {
             words: words, language: language, title: words.signIn, app: app, isError: message?.isError ?? false,
             modules: passkey == nil || choice != nil ? [] : [.passkey],
             account: choice ?? account == nil ? nil : form.request.map(PagePath.loginPage) ?? .login,
+            ways: choice == nil ? signUpLink(words) : [],
             content: """
                 \(isWithoutTLS ? Notice(kind: .note, text: "\(words.withoutTLS)", hasID: false).html : nil)<h1>\(title)</h1>
                 \(accountCard(choice ?? account, words))\(notice(words)?.html)\
@@ -120,6 +133,10 @@ public struct LoginPage: HTMLPage {
                 \(choice == nil ? passkeyForm(words, isAlone: ways.isEmpty) : nil)\(joined(ways, by: Controls.or(words)))
                 """
         ).html
+    }
+
+    private func signUpLink(_ words: any Words) -> [HTML] {
+        signUp.map { [Controls.link($0, words.mailboxTitle(.signUp))] } ?? []
     }
 
     private func joined(_ ways: [HTML], by separator: HTML) -> [HTML] {
@@ -138,6 +155,7 @@ public struct LoginPage: HTMLPage {
                 case .tooManyAttempts(let seconds): "\(words.tooManyAttempts(seconds: seconds))"
                 case .providerFailed(let name): words.providerFailed(DisplayName(name))
                 case .passkeyFailed: "\(words.passkeyFailed)"
+                case .secondFactorNeeded: "\(words.factorNeeded)"
                 case .signInAgain: "\(words.signInAgain)"
                 case .signInToFinish: "\(words.signInToFinish)"
                 case .unavailable: "\(words.unavailable)"
@@ -205,18 +223,20 @@ public struct LoginPage: HTMLPage {
     }
 
     private func options(_ words: any Words) -> HTML? {
-        remember.map {
-            "<div class=\"options\">\(Controls.checkbox(.remember, words.keepMeSignedIn, isOn: $0))</div>"
-        }
+        guard remember != nil || forgot != nil else { return nil }
+        let box = remember.map { Controls.checkbox(.remember, words.keepMeSignedIn, isOn: $0) }
+        let link = forgot.map { Controls.link($0, words.mailboxTitle(.reset)) }
+        return "<div class=\"options\">\(box)\(link)</div>"
     }
 
     private func otherWays(_ words: any Words) -> HTML? {
-        guard !providers.isEmpty || offersPhone else { return nil }
+        guard !providers.isEmpty || offersPhone || email != nil else { return nil }
         let links = providers.map {
             Controls.linkButton(PageURL($0.path), words.signIn(with: DisplayName($0.name, max: 30)), .secondary) + "\n"
         }
         let phone = Controls.form(.loginPhone, form, Controls.button(words.useYourPhone, .secondary))
-        return HTML(offersPhone ? links + [phone] : links)
+        let mail = email.map { Controls.linkButton(PageURL($0), "\(words.mailboxTitle(.signIn))", .secondary) + "\n" }
+        return HTML(links + [mail, offersPhone ? phone : nil].compactMap(\.self))
     }
 }
 

@@ -43,15 +43,24 @@ public struct ResetPage: HTMLPage {
     public var form: FormState
     /// The reset token of the form that was refused; nil: the page asks for the link.
     public var token: String?
+    /// Whether the browser has proven the mailbox by a code, so that the page asks for no link.
+    public var isProven: Bool
+    /// Asks for the mailbox of a forgotten password; nil: the server sends no mails.
+    public var forgot: PagePath?
     /// The smallest length of a password.
     public var lengthMin: Int
     /// What was wrong.
     public var message: Message?
 
     /// A page for a new password.
-    public init(form: FormState, token: String? = nil, lengthMin: Int = 8, message: Message? = nil) {
+    public init(
+        form: FormState, token: String? = nil, isProven: Bool = false, forgot: PagePath? = nil, lengthMin: Int = 8,
+        message: Message? = nil
+    ) {
         self.form = form
         self.token = token
+        self.isProven = isProven
+        self.forgot = forgot
         self.lengthMin = lengthMin
         self.message = message
     }
@@ -63,9 +72,10 @@ public struct ResetPage: HTMLPage {
         let title = isOver ? words.resetOverTitle : words.newPasswordTitle
         let form = Controls.form(.reset, form, fields(words), id: "reset")
         // A link that is spent stays so: the form waits behind another link.
+        let again: HTML? = forgot.map { Controls.linkButton(PageURL($0), "\(words.newMail)") + "\n" }
         let content: HTML =
             isOver
-            ? "<details class=\"ask\"><summary>\(words.resetOtherLink)</summary>\n\(form)</details>\n"
+            ? "\(again)<details class=\"ask\"><summary>\(words.resetOtherLink)</summary>\n\(form)</details>\n"
             : form
         return PageFrame(
             words: words, language: language, title: title, isError: notice(words)?.kind == .error || isOver,
@@ -88,7 +98,7 @@ public struct ResetPage: HTMLPage {
             hint: words.newPasswordHint(min: lengthMin), isWrong: isWrongPassword, minLength: lengthMin,
             shows: words.showPassword)
         return """
-            \(token.map { Controls.hidden(.token, $0) + "\n" } ?? link.html)\(password.html)\
+            \(isProven ? nil : token.map { Controls.hidden(.token, $0) + "\n" } ?? link.html)\(password.html)\
             \(Controls.button(words.savePassword))
             """
     }
@@ -107,8 +117,11 @@ public struct ResetPage: HTMLPage {
 
 /// The new password is stored.
 public struct PasswordSavedPage: HTMLPage {
+    /// Where the user signs in.
+    public var next: PagePath
+
     /// A confirmation.
-    public init() {}
+    public init(next: PagePath = .account) { self.next = next }
 
     /// The whole document.
     public func html(in language: PageLanguage) -> HTML {
@@ -119,7 +132,7 @@ public struct PasswordSavedPage: HTMLPage {
                 <span class="tick" aria-hidden="true"></span>
                 <h1>\(words.passwordSaved)</h1>
                 <p class="lead">\(words.passwordSavedBody)</p>
-                \(Controls.linkButton(PageURL(.account), "\(words.signIn)"))
+                \(Controls.linkButton(PageURL(next), "\(words.signIn)"))
                 """
         ).html
     }

@@ -61,6 +61,25 @@ protocol AccountWords {
     var passkeyRemoveBody: String { get }
     var passkeyRemoveLast: String { get }
     var passkeyRenamed: String { get }
+    var factors: String { get }
+    var factorLink: String { get }
+    var factorManage: String { get }
+    var factorNone: String { get }
+    var factorBody: String { get }
+    var factorAdd: String { get }
+    var factorScan: String { get }
+    var factorRemove: String { get }
+    var factorRemoveBody: String { get }
+    var factorAdded: String { get }
+    var factorRemoved: String { get }
+    var factorGone: String { get }
+    var factorUnverified: String { get }
+    var factorFull: String { get }
+    var factorLast: String { get }
+    var recoveryCodes: String { get }
+    var recoveryCodesShown: String { get }
+    var recoveryCodesMake: String { get }
+    func recoveryCodesLeft(_ count: Int) -> String
     var passkeyRemoved: String { get }
     var passkeyGone: String { get }
     var passkeyNameRefused: String { get }
@@ -84,6 +103,4 @@ protocol AccountWords {
 protocol ActivityWords {
     func activity(_ event: ActivityEvent) -> String
     func wrongPIN(on device: DisplayName) -> HTML
-    func endReason(_ reason: ActivityEvent.EndReason) -> String
-    func via(_ method: ActivityEvent.Method) -> String
 }

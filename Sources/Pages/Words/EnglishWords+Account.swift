@@ -70,6 +70,33 @@ extension EnglishWords {
         "This account has no password and no other passkey: you may not be able to sign in again."
     }
     var passkeyRenamed: String { "The passkey has its new name." }
+    var factors: String { "Second step" }
+    var factorLink: String { "A code from an authenticator app, in addition to your password." }
+    var factorManage: String { "Authenticator apps and recovery codes" }
+    var factorNone: String { "You have no authenticator app yet. With one, your password alone opens nothing." }
+    var factorBody: String { "Signing in with your password asks for a code from one of these apps." }
+    var factorAdd: String { "Add an authenticator app" }
+    var factorScan: String {
+        "Scan the picture with an authenticator app on your phone, and type the code that it shows."
+    }
+    var factorRemove: String { "Remove" }
+    var factorRemoveBody: String {
+        "Its codes then no longer count. Without another one your password alone opens the account."
+    }
+    var factorAdded: String { "The authenticator app is added. Signing in asks for its code from now on." }
+    var factorRemoved: String { "The authenticator app is removed." }
+    var factorGone: String { "That authenticator app is no longer there, or was not confirmed in time." }
+    var factorUnverified: String { "Confirm your e-mail address first: without it you could be locked out." }
+    var factorFull: String { "You have as many authenticator apps as possible. Remove one first." }
+    var factorLast: String { "This service demands a second step, and this is your last one." }
+    var recoveryCodes: String { "Recovery codes" }
+    var recoveryCodesShown: String {
+        "Keep these codes in a safe place: they are shown this once. Each opens the account once if the app is lost."
+    }
+    var recoveryCodesMake: String { "Make new recovery codes" }
+    func recoveryCodesLeft(_ count: Int) -> String {
+        count == 1 ? "One recovery code is left." : "\(count) recovery codes are left."
+    }
     var passkeyRemoved: String { "The passkey is removed. Delete it from your device or password manager as well." }
     var passkeyGone: String { "The passkey had already been removed." }
     var passkeyNameRefused: String { "The name needs 1 to 128 characters, on one line." }
@@ -115,6 +142,12 @@ extension EnglishWords {
         case .created: "The account was created"
         case .passkeyAdded: "A passkey was added"
         case .passkeyRemoved: "A passkey was removed"
+        case .factorAdded: "An authenticator app was added"
+        case .factorRemoved: "An authenticator app was removed"
+        case .factorFailed: "The password was right, and the code of the authenticator app wrong"
+        case .factorBlocked: "After too many wrong codes the authenticator app was blocked"
+        case .recoveryCodesMade: "New recovery codes were made"
+        case .recoveryCodeUsed: "A recovery code was used"
         case .pinFailed: "Wrong PIN in an app"
         case .pinChanged: "The PIN of an app was set, changed or removed"
         case .pinLocked: "The PIN of an app was entered wrongly three times and is locked"

@@ -39,6 +39,7 @@ extension EnglishWords {
 
     var notMeTitle: String { "Was this you?" }
     func notMeBody(_ app: DisplayName) -> HTML { "Your phone has signed in this device to \(app)." }
+    func notMeLogin(_ app: DisplayName) -> HTML { "This device was signed in to \(app) with your account." }
     var notMeElse: String { "If it was you, there is nothing to do: just close this page." }
     var notMeEverywhere: String { "Sign out everywhere else too, including my phones" }
     var notMeEnd: String { "It was not me: sign it out" }

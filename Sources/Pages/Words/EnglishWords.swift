@@ -6,7 +6,8 @@ struct EnglishWords: Words {
         "December",
     ]
 
-    func date(_ date: CivilDate) -> String { "\(date.day) \(Self.months[date.month - 1]) \(date.year)" }
+    func month(_ number: Int) -> String { Self.months[number - 1] }
+    func date(_ date: CivilDate) -> String { "\(date.day) \(month(date.month)) \(date.year)" }
     func dateAndTime(_ time: UTCTime) -> String { "\(date(time.date)), \(time.timeText.prefix(5)) UTC" }
     func errorInTitle(_ title: String) -> String { "Error: \(title)" }
     func back(to app: DisplayName) -> HTML { "Back to \(app)" }
@@ -14,6 +15,7 @@ struct EnglishWords: Words {
     var goOn: String { "Continue" }
     var privacyPolicy: String { "Privacy policy" }
     var termsOfService: String { "Terms of service" }
+    var help: String { "Help" }
     var startOver: String { "Start over" }
     var signIn: String { "Sign in" }
     var signOut: String { "Sign out" }
@@ -48,6 +50,26 @@ extension EnglishWords {
     func providerFailed(_ provider: DisplayName) -> HTML { "\(provider) did not sign you in. Please try again." }
     var needsPasskeys: String { "You sign in here with a passkey. This needs a browser with passkeys, and JavaScript." }
     var passkeyFailed: String { "That passkey was not accepted. Try again, or use another way." }
+    var factorNeeded: String {
+        "This way of signing in is not enough here. Use a passkey, or your password with an authenticator app."
+    }
+    var factorTitle: String { "Confirm your sign-in" }
+    var factorCode: String { "Code" }
+    var factorHint: String { "The code that your authenticator app shows now, or one of your recovery codes." }
+    var factorWrong: String { "That code is wrong or was used before. Wait for the next one." }
+    var factorClock: String {
+        "That code belongs to another time. Check the clock of your phone: it should be set automatically."
+    }
+    var factorBlocked: String {
+        "There were too many wrong codes. Use a recovery code or a passkey, or ask the people who run this service."
+    }
+    var factorAddTitle: String { "Add an authenticator app" }
+    var factorAddBody: String {
+        "This service asks for a second step at each sign-in. Scan the picture with an authenticator app on your phone."
+    }
+    var factorPicture: String { "Picture for the authenticator app" }
+    var factorSecret: String { "If you cannot scan it, type this key into the app:" }
+    var factorNewCode: String { "Code that the app shows" }
     var signInAgain: String { "Please confirm that it’s you: this page needs a recent sign-in." }
     var signInToFinish: String { "Please confirm that it’s you. What you asked for happens right after." }
     var unavailable: String { "We cannot sign you in at the moment. Please try again shortly." }

@@ -74,6 +74,35 @@ extension GermanWords {
             + "nicht mehr anmelden."
     }
     var passkeyRenamed: String { "Der Passkey wurde umbenannt." }
+    var factors: String { "Zweiter Schritt" }
+    var factorLink: String { "Ein Code aus einer Authenticator-App, zusätzlich zu Ihrem Passwort." }
+    var factorManage: String { "Authenticator-Apps und Wiederherstellungscodes" }
+    var factorNone: String {
+        "Sie haben noch keine Authenticator-App. Mit einer öffnet Ihr Passwort allein nichts mehr."
+    }
+    var factorBody: String { "Die Anmeldung mit Ihrem Passwort verlangt einen Code aus einer dieser Apps." }
+    var factorAdd: String { "Authenticator-App hinzufügen" }
+    var factorScan: String {
+        "Scannen Sie das Bild mit einer Authenticator-App auf Ihrem Telefon, und geben Sie den Code ein, den sie zeigt."
+    }
+    var factorRemove: String { "Entfernen" }
+    var factorRemoveBody: String {
+        "Ihre Codes zählen dann nicht mehr. Ohne eine andere öffnet Ihr Passwort allein das Konto."
+    }
+    var factorAdded: String { "Die Authenticator-App ist hinzugefügt. Die Anmeldung verlangt ab jetzt ihren Code." }
+    var factorRemoved: String { "Die Authenticator-App ist entfernt." }
+    var factorGone: String { "Diese Authenticator-App gibt es nicht mehr, oder sie wurde nicht rechtzeitig bestätigt." }
+    var factorUnverified: String { "Bestätigen Sie zuerst Ihre E-Mail-Adresse: Sonst könnten Sie ausgesperrt werden." }
+    var factorFull: String { "Mehr Authenticator-Apps sind nicht möglich. Entfernen Sie zuerst eine." }
+    var factorLast: String { "Dieser Dienst verlangt einen zweiten Schritt, und das ist Ihr letzter." }
+    var recoveryCodes: String { "Wiederherstellungscodes" }
+    var recoveryCodesShown: String {
+        "Bewahren Sie diese Codes sicher auf: Sie werden nur jetzt gezeigt. Jeder öffnet das Konto einmal, wenn die App verloren ist."
+    }
+    var recoveryCodesMake: String { "Neue Wiederherstellungscodes erstellen" }
+    func recoveryCodesLeft(_ count: Int) -> String {
+        count == 1 ? "Ein Wiederherstellungscode ist übrig." : "\(count) Wiederherstellungscodes sind übrig."
+    }
     var passkeyRemoved: String {
         "Der Passkey wurde entfernt. Löschen Sie ihn auch auf Ihrem Gerät oder im Passwort-Manager."
     }
@@ -124,6 +153,12 @@ extension GermanWords {
         case .created: "Das Konto wurde erstellt"
         case .passkeyAdded: "Ein Passkey wurde hinzugefügt"
         case .passkeyRemoved: "Ein Passkey wurde entfernt"
+        case .factorAdded: "Eine Authenticator-App wurde hinzugefügt"
+        case .factorRemoved: "Eine Authenticator-App wurde entfernt"
+        case .factorFailed: "Das Passwort war richtig, der Code der Authenticator-App falsch"
+        case .factorBlocked: "Nach zu vielen falschen Codes wurde die Authenticator-App gesperrt"
+        case .recoveryCodesMade: "Neue Wiederherstellungscodes wurden erstellt"
+        case .recoveryCodeUsed: "Ein Wiederherstellungscode wurde verwendet"
         case .pinFailed: "Falsche PIN in einer App"
         case .pinChanged: "Die PIN einer App wurde gesetzt, geändert oder entfernt"
         case .pinLocked: "Die PIN einer App wurde dreimal falsch eingegeben und ist gesperrt"

@@ -41,6 +41,7 @@ extension GermanWords {
 
     var notMeTitle: String { "Waren Sie das?" }
     func notMeBody(_ app: DisplayName) -> HTML { "Mit Ihrem Smartphone wurde dieses Gerät bei \(app) angemeldet." }
+    func notMeLogin(_ app: DisplayName) -> HTML { "Mit Ihrem Konto wurde dieses Gerät bei \(app) angemeldet." }
     var notMeElse: String { "Wenn Sie das waren, müssen Sie nichts tun. Schließen Sie einfach diese Seite." }
     var notMeEverywhere: String { "Auch überall sonst abmelden, auf meinen Smartphones ebenfalls" }
     var notMeEnd: String { "Das war ich nicht: Gerät abmelden" }

@@ -6,7 +6,8 @@ struct GermanWords: Words {
         "Dezember",
     ]
 
-    func date(_ date: CivilDate) -> String { "\(date.day). \(Self.months[date.month - 1]) \(date.year)" }
+    func month(_ number: Int) -> String { Self.months[number - 1] }
+    func date(_ date: CivilDate) -> String { "\(date.day). \(month(date.month)) \(date.year)" }
     func dateAndTime(_ time: UTCTime) -> String { "\(date(time.date)), \(time.timeText.prefix(5)) Uhr UTC" }
     func errorInTitle(_ title: String) -> String { "Fehler: \(title)" }
     func back(to app: DisplayName) -> HTML { "Zurück zu \(app)" }
@@ -14,6 +15,7 @@ struct GermanWords: Words {
     var goOn: String { "Weiter" }
     var privacyPolicy: String { "Datenschutz" }
     var termsOfService: String { "Nutzungsbedingungen" }
+    var help: String { "Hilfe" }
     var startOver: String { "Neu beginnen" }
     var signIn: String { "Anmelden" }
     var signOut: String { "Abmelden" }
@@ -57,6 +59,28 @@ extension GermanWords {
         "Hier melden Sie sich mit einem Passkey an. Dafür brauchen Sie einen Browser, der Passkeys kennt, "
             + "und JavaScript."
     }
+    var factorNeeded: String {
+        "Diese Anmeldung genügt hier nicht. Verwenden Sie einen Passkey, oder Ihr Passwort mit einer Authenticator-App."
+    }
+    var factorTitle: String { "Anmeldung bestätigen" }
+    var factorCode: String { "Code" }
+    var factorHint: String {
+        "Der Code, den Ihre Authenticator-App jetzt zeigt, oder einer Ihrer Wiederherstellungscodes."
+    }
+    var factorWrong: String { "Dieser Code ist falsch oder schon verwendet. Warten Sie auf den nächsten." }
+    var factorClock: String {
+        "Dieser Code gehört zu einer anderen Zeit. Prüfen Sie die Uhr Ihres Telefons: Sie sollte automatisch gestellt sein."
+    }
+    var factorBlocked: String {
+        "Es waren zu viele falsche Codes. Verwenden Sie einen Wiederherstellungscode oder einen Passkey, oder fragen Sie den Betreiber."
+    }
+    var factorAddTitle: String { "Authenticator-App hinzufügen" }
+    var factorAddBody: String {
+        "Dieser Dienst verlangt bei jeder Anmeldung einen zweiten Schritt. Scannen Sie das Bild mit einer Authenticator-App."
+    }
+    var factorPicture: String { "Bild für die Authenticator-App" }
+    var factorSecret: String { "Wenn Sie es nicht scannen können, geben Sie diesen Schlüssel in der App ein:" }
+    var factorNewCode: String { "Code, den die App zeigt" }
     var passkeyFailed: String {
         "Dieser Passkey wurde nicht akzeptiert. Versuchen Sie es noch einmal oder melden Sie sich anders an."
     }

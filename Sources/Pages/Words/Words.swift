@@ -6,11 +6,12 @@ internal import Calendar
 /// A sentence with a name in it is markup, because the name is isolated in it (`DisplayName`). The others are texts, which
 /// are escaped where they are interpolated.
 protocol Words: CommonWords, LoginWords, PhoneWords, PhoneLinkWords, DeviceWords, ErrorWords, AccountWords,
-    ActivityWords
+    ActivityWords, VerificationWords, ProfileWords
 {}
 
 /// What several pages say.
 protocol CommonWords: Sendable {
+    func month(_ number: Int) -> String
     /// `31 January 2026`.
     func date(_ date: CivilDate) -> String
     /// `31 January 2026, 23:59 UTC`.
@@ -21,6 +22,7 @@ protocol CommonWords: Sendable {
     var goOn: String { get }
     var privacyPolicy: String { get }
     var termsOfService: String { get }
+    var help: String { get }
     var startOver: String { get }
     var signIn: String { get }
     var signOut: String { get }
@@ -52,6 +54,19 @@ protocol LoginWords {
     /// The page of a client that takes nothing but passkeys, in a browser that has none, or without script.
     var needsPasskeys: String { get }
     var passkeyFailed: String { get }
+    var factorNeeded: String { get }
+    var factorTitle: String { get }
+    var factorCode: String { get }
+    var factorHint: String { get }
+    var factorWrong: String { get }
+    var factorClock: String { get }
+    var factorBlocked: String { get }
+    /// A user without an authenticator adds one.
+    var factorAddTitle: String { get }
+    var factorAddBody: String { get }
+    var factorPicture: String { get }
+    var factorSecret: String { get }
+    var factorNewCode: String { get }
     var signInAgain: String { get }
     var signInToFinish: String { get }
     var unavailable: String { get }
@@ -137,6 +152,7 @@ protocol PhoneLinkWords {
 
     var notMeTitle: String { get }
     func notMeBody(_ app: DisplayName) -> HTML
+    func notMeLogin(_ app: DisplayName) -> HTML
     var notMeElse: String { get }
     var notMeEverywhere: String { get }
     var notMeEnd: String { get }

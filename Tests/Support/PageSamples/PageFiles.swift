@@ -12,9 +12,9 @@ extension PageSamples {
                 at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(bytes).write(to: url)
         }
-        for language in PageLanguage.allCases {
+        for language in PageLanguage.builtIn {
             for sample in all() {
-                try write(sample.page.html(in: language).bytes, "\(language.rawValue)/\(sample.name).html")
+                try write(sample.page.html(in: language).bytes, "\(language.tag)/\(sample.name).html")
             }
         }
         for asset in PageAsset.all { try write(asset.bytes, asset.path.text) }

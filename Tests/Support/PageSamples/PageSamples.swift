@@ -17,10 +17,11 @@ public enum PageSamples {
     public static func all(_ text: @escaping @Sendable (String) -> String = { $0 }) -> [Sample] {
         let texts = Texts(text)
         return texts.login + texts.neighbors + texts.phone + texts.links + texts.device + texts.account
+            + texts.verification + texts.profile
     }
 }
 
-private struct Texts {
+struct Texts {
     let text: @Sendable (String) -> String
     let app: PageApp
     let form: FormState
@@ -57,11 +58,13 @@ private struct Texts {
             ("cookies-blocked", .stale(.cookiesBlocked)),
             ("provider-failed", .providerFailed(text("Example ID"))), ("paused", .loginsPaused),
             ("blocked", .loginsBlocked), ("too-many", .tooManyAttempts(seconds: 30)),
-            ("passkey-failed", .passkeyFailed), ("again", .signInAgain), ("finish", .signInToFinish),
+            ("passkey-failed", .passkeyFailed), ("factor-needed", .secondFactorNeeded), ("again", .signInAgain),
+            ("finish", .signInToFinish),
             ("unavailable", .unavailable),
         ]
         return [
-            .init(name: "login", page: LoginPage(app: app, form: form, remember: false)),
+            .init(
+                name: "login", page: LoginPage(app: app, form: form, remember: false, forgot: PagePath("/forgot"))),
             .init(
                 name: "login-everything",
                 page: LoginPage(
@@ -81,6 +84,21 @@ private struct Texts {
             .init(
                 name: "login-offer-failed",
                 page: PasskeyOfferPage(app: ahead, form: form, options: creation, hasFailed: true)),
+            .init(
+                name: "login-factor",
+                page: FactorPage(
+                    app: app, form: form, loginToken: text("sjl_x"), remember: true, passkey: .loginPage("s"))),
+            .init(
+                name: "login-factor-wrong",
+                page: FactorPage(app: nil, form: form, loginToken: text("sjl_x"), message: .wrongCode)),
+            .init(
+                name: "login-factor-add",
+                page: FactorPage(
+                    app: app, form: form, loginToken: text("sjl_x"),
+                    enrolment: .init(secret: "GEZDGNBVGY3TQOJQ", code: QRPicture(side: 29, path: "M4 4h7v1h-7z")))),
+            .init(
+                name: "login-factor-passkey",
+                page: FactorPage(app: app, form: form, loginToken: "", passkey: .loginPage("s"), takesCode: false)),
             .init(name: "login-choice", page: LoginPage(app: app, form: form, choice: recognized, remember: true)),
         ]
             + messages.map { name, message in
@@ -260,6 +278,27 @@ private struct Texts {
                             phone: number == 0 ? text("Pixel 9") : nil)
                     }, now: Self.now, more: (PagePath("/account", ["page": "3"]), 8), isContinued: true,
                     message: .ended(1))),
+            .init(
+                name: "account-factors",
+                page: FactorsPage(
+                    header: header, factors: [.init(id: "a1", name: text("Phone"), addedAt: 1_700_000_000)],
+                    codesLeft: 3)),
+            .init(
+                name: "account-factors-add",
+                page: FactorsPage(
+                    header: header,
+                    pending: .init(
+                        id: "a1",
+                        enrolment: .init(
+                            secret: "GEZDGNBVGY3TQOJQ", code: QRPicture(side: 29, path: "M4 4h7v1h-7z"))))),
+            .init(
+                name: "account-factors-codes",
+                page: FactorsPage(
+                    header: header, codesLeft: 8, codes: ["8QK4-2T7N-GB5X-0WZM-9R3H-V6CP"], message: .added)),
+            .init(
+                name: "account-factors-wrong",
+                page: FactorsPage(
+                    header: header, pending: .init(id: "a1", enrolment: nil), message: .wrongCode)),
             .init(
                 name: "account-security-last-passkey",
                 page: SecurityPage(

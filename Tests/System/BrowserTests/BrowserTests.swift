@@ -44,6 +44,12 @@ struct BrowserWalkTests {
         #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
     }
 
+    @Test("mailboxes are proven by the mails of a server: accounts, passwords, links in other browsers, without script")
+    func mails() async throws {
+        let result = try await Browser.run("mails", [Browser.program])
+        #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
+    }
+
     @Test(
         "an issuer with a path: no address leaves it, behind an nginx that removes it and one that does not",
         arguments: ["strips", "keeps"])

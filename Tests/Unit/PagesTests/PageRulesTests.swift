@@ -6,9 +6,9 @@ import Testing
 /// What holds for each page in each language.
 struct PageRulesTests {
     private static func each(_ check: (String, Markup) throws -> Void) throws {
-        for language in PageLanguage.allCases {
+        for language in PageLanguage.builtIn {
             for sample in PageSamples.all() {
-                try check("\(language.rawValue)/\(sample.name)", Markup(sample.page.html(in: language)))
+                try check("\(language.tag)/\(sample.name)", Markup(sample.page.html(in: language)))
             }
         }
     }
@@ -97,7 +97,7 @@ struct PageRulesTests {
 
     @Test("every field that is typed has a label and an autocomplete token") func fieldsAreLabelled() throws {
         try Self.each { name, page in
-            for input in page.all("input") where ["text", "password"].contains(input["type"] ?? "") {
+            for input in page.all("input") where ["text", "password", "email", "tel"].contains(input["type"] ?? "") {
                 #expect(input["autocomplete"] != nil, "\(name)")
                 guard input["hidden"] == nil else { continue }
                 #expect(page.all("label").contains { $0["for"] == input["id"] }, "\(name): \(input.shape)")
@@ -120,14 +120,18 @@ struct PageRulesTests {
         }
     }
 
+    /// The pages of the account, and those to which the links of mails lead.
+    private static let withoutApps = ["account-", "mail-", "deletion-"]
+
     @Test("every page has a way on, and the way back to its app") func waysOn() throws {
         let back: Set = ["com.example.harbor:/back", "com.example.harbor:/start", "https://example.com/"]
         let withoutApp: Set = [
-            "login-account", "error-redirect", "error-not-found", "expired-without-way", "needs-tls", "reset",
+            "login-account", "login-factor-wrong", "error-redirect", "error-not-found", "expired-without-way",
+            "needs-tls", "reset",
             "reset-expired", "reset-cookies-blocked", "reset-refused", "reset-unavailable", "password-saved",
             "app-login-stale", "device-code", "device-unknown",
             "device-elsewhere", "phone-link", "phone-other-browser",
-            "not-me-done", "not-me-over", "app-login", "app-login-too-late",
+            "not-me-done", "not-me-over", "app-login", "app-login-too-late", "reset-proven", "reset-over",
             // Its buttons lead to the app.
             "login-offer", "login-offer-failed",
         ]
@@ -138,8 +142,8 @@ struct PageRulesTests {
             if sample != "expired-without-way" {
                 #expect(!links.isEmpty || !page.all("form").isEmpty, "\(name)")
             }
-            // The pages of the account belong to no app.
-            if withoutApp.contains(sample) || sample.hasPrefix("account-") { return }
+            // These pages belong to no app.
+            if withoutApp.contains(sample) || Self.withoutApps.contains(where: sample.hasPrefix) { return }
             #expect(links.contains(where: back.contains), "\(name): \(links)")
         }
     }
@@ -168,12 +172,12 @@ struct PageRulesTests {
 
     @Test("a page weighs at most 18 KiB, with its style sheet and its modules") func weights() throws {
         let sizes = Dictionary(uniqueKeysWithValues: PageAsset.all.map { ($0.path.text, $0.bytes.count) })
-        for language in PageLanguage.allCases {
+        for language in PageLanguage.builtIn {
             for sample in PageSamples.all() {
                 let html = sample.page.html(in: language)
                 let loaded = try Markup(html).all("link", "script").compactMap { $0["src"] ?? $0["href"] }
                 let weight = html.bytes.count + loaded.compactMap { sizes[$0] }.reduce(0, +)
-                #expect(weight <= 18 * 1024, "\(language.rawValue)/\(sample.name): \(weight)")
+                #expect(weight <= 18 * 1024, "\(language.tag)/\(sample.name): \(weight)")
             }
         }
     }

@@ -11,7 +11,7 @@ for (const time of all("time[datetime]")) {
   time.textContent = new Intl.DateTimeFormat(locale, style).format(at);
 }
 
-const [opened] = location.hash[1] ? all("#reset, #app-login") : [];
+const [opened] = location.hash[1] ? all("#reset, #app-login, #proof-link, #act-link") : [];
 if (opened) {
   opened.elements.token.value = location.hash.slice(1);
   document.getElementById("token-field")?.setAttribute("hidden", "");
@@ -56,4 +56,4 @@ addEventListener("pageshow", ({ persisted }) => {
   }
 });
 
-if (opened?.id === "app-login") opened.requestSubmit();
+if (["app-login", "act-link"].includes(opened?.id)) opened.requestSubmit();

@@ -95,6 +95,54 @@ def a_reset_token_comes_from_the_fragment():
     assert shown("#token")
 
 
+def the_link_of_a_mail_waits_for_a_press():
+    """The token leaves the address bar, and nothing is sent before the button is pressed."""
+    visit("mail-proof-opened", "#sjv_abc")
+    browser.until("no fragment", lambda: "#" not in driver.current_url)
+    assert not shown("#token") and not site.posts, site.posts
+    by("button.primary").click()
+    path, fields = posted()
+    assert path == "/v" and fields["token"] == "sjv_abc", fields
+
+
+def what_a_link_undoes_is_shown_at_once_and_undone_with_its_box_alone():
+    """The page asks by itself what the link is about; the button of a question does nothing before its box is ticked."""
+    for page, token in (("mail-cancel-opened", "sjc_abc"), ("mail-undo-opened", "sju_abc")):
+        visit(page, "#" + token)
+        assert posted()[1]["token"] == token
+    for page, path in (("mail-cancel-sign_up", "/cancel"), ("mail-take-back", "/undo"), ("mail-keep-account", "/undo")):
+        visit(page)
+        driver.execute_script("for (const button of document.querySelectorAll('main button')) button.click()")
+        assert not site.posts, site.posts
+        by("[name=confirmed]").click()
+        by("main button").click()
+        sent = posted()
+        assert sent[0] == path and sent[1]["confirmed"] == "1", sent
+
+
+def a_new_account_takes_a_password_or_a_passkey():
+    """The passkey needs no password, and the password no passkey."""
+    visit("sign-up-finish")
+    by("#new_password").send_keys("a long new password")
+    by("button.primary").click()
+    path, fields = posted()
+    assert path == "/sign-up/finish" and fields["new_password"] and not fields["credential"], fields
+    options = VirtualAuthenticatorOptions(
+        protocol=VirtualAuthenticatorOptions.Protocol.CTAP2, transport=VirtualAuthenticatorOptions.Transport.INTERNAL,
+        has_resident_key=True, has_user_verification=True, is_user_verified=True)
+    driver.add_virtual_authenticator(options)
+    try:
+        visit("sign-up-finish-passkey")
+        browser.until("the button", lambda: shown("[data-options]") and not shown("#no-passkeys"))
+        visit("sign-up-finish")
+        browser.until("the button", lambda: shown("[data-options]"))
+        by("[data-options]").click()
+        path, fields = posted()
+        assert json.loads(fields["credential"])["response"]["attestationObject"] and not fields["new_password"], fields
+    finally:
+        driver.remove_virtual_authenticator()
+
+
 def a_page_of_the_account_begins_anew_when_the_browser_comes_back():
     """A page that the browser has kept shows nothing until the server has answered; one without an account stays."""
     back = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
@@ -243,6 +291,12 @@ def pages_work_without_script():
         assert posted()[1]["username"] == "ada@example.com"
         visit("reset", "#sjr_abc")
         assert shown("#token")
+        visit("mail-proof-opened", "#sjv_abc")
+        assert shown("#token")
+        visit("sign-up-finish")
+        assert not shown("[data-options]")
+        by("#new_password").send_keys("a long new password\n")
+        assert posted()[0] == "/sign-up/finish"
         visit("phone-waiting")
         assert shown("#again a") and shown("#code")
         assert "content=\"9\"" in by("noscript").get_attribute("innerHTML") + driver.page_source

@@ -285,7 +285,7 @@ def a_user_is_made_edited_and_deleted():
     driver.find_element(By.XPATH, "//summary[contains(., 'Link for a new password')]").click()
     click(button("Make the link"))
     link = by(".secret code").text
-    assert link.startswith(server.public + "/reset#sjp_"), link
+    assert link.startswith(server.public + "/reset#sjv_"), link
     driver.execute_script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
     by(".secret [data-copy]").click()
     assert driver.execute_script("return window.copied") == link and by(".secret [data-copy]").text == "Copied"
@@ -465,7 +465,7 @@ def what_is_printed_does_the_same():
         assert (changed["given_name"], changed["offline_session_max"], changed["claims"]) == (
             note, (number + 3) * 86400, {"role": "a 'b'"}), changed
         visit(page)
-        assert "sjp_" in server.shell(printed("Link for a new password")[number])
+        assert "sjv_" in server.shell(printed("Link for a new password")[number])
         server.admin(f"/users/{user}", {"given_name": None, "offline_session_max": None, "claims": None}, "PATCH")
         visit("/console/new-user")
         server.shell(printed("New user", username=f"-made-{number}", display_name=note, country="DE")[number])
