@@ -34,6 +34,7 @@ struct DemoStory {
         try await resetPassword()
         try await idle()
         try await absoluteEnd()
+        try await signUpByMail()
         try explain()
     }
 
@@ -245,7 +246,7 @@ extension DemoStory {
     }
 
     /// Prints the SDK's error of an act that must fail.
-    private func failed(_ line: String, _ act: () async throws -> Void) async throws {
+    func failed(_ line: String, _ act: () async throws -> Void) async throws {
         switch await Self.result(act) {
         case .success: throw Surprise(description: "not so: \(line)")
         case .failure(let error): say("✓ \(line): \(Self.words(for: error))")

@@ -4,6 +4,7 @@ import HTTP
 import JSON
 import Server
 import Sessions
+import SojournTestKit
 import Sockets
 import Locks
 import Telemetry
@@ -23,6 +24,8 @@ struct DemoWorld {
     private let publicAddress: SocketAddress
     private let adminAddress: SocketAddress
     private let adminKey: String
+    /// The mailboxes of the users.
+    let mails: MailReceiver
 
     /// Starts the server.
     static func start() async throws -> DemoWorld {
@@ -46,6 +49,9 @@ struct DemoWorld {
         configuration.database.path = folder.appending(path: "demo.sqlite").path
         configuration.server.publicListen = .ipv4(bytes: [127, 0, 0, 1], port: 0)
         configuration.server.adminListen = .ipv4(bytes: [127, 0, 0, 1], port: 0)
+        mails = try MailReceiver()
+        (configuration.mails.relay, configuration.mails.from) = (mails.relay, "Shop <login@shop.example>")
+        configuration.accounts.signUp = .open
         let environment = Environment(
             clock: WallClock { clock.instant.withLock { $0 } },
             secondsPassed: { clock.instant.withLock { $0.secondsSinceEpoch } }, logger: .silent)

@@ -1,7 +1,7 @@
 // sojourn-demo: half a year of one user's life, in seconds: a real server, and two devices that are signed in by the SDK.
 //
 // Owns: the story. Must not know: the server's command line, or anything of the server but its HTTP calls. Reading order:
-// SojournDemo, DemoStory (the chapters), DemoStory+Desktop, DemoPhone (an app on a device, made of `SojournClient`), DemoWorld (the server, and
+// SojournDemo, DemoStory (the chapters), DemoStory+Desktop, DemoStory+Mail, DemoPhone (an app on a device, made of `SojournClient`), DemoWorld (the server, and
 // the clock that the story moves).
 //
 // It is a program of its own because the SDK needs Foundation, which would double the size of `sojourn`.

@@ -52,30 +52,33 @@ extension Sojourn {
         try await nameAccount(by: .nameByIDToken(idToken, provider: provider, nonce: nonce))
     }
 
-    /// Sends the naming until an answer comes, three times at most. The server answers a request that it has fulfilled in the
-    /// same way again.
-    private func nameAccount(by call: AccountCall) async throws(SojournError) -> Account {
-        guard let record = try await current()?.record, record.session != nil else { throw .notSignedIn }
-        var message = try call.message(to: try server())
-        message.fields.append(
-            HTTPMessageField("Idempotency-Key", IdempotencyKey.ofLogin(message.body, secret: record.retrySecret)))
-        var attempts = 0
-        while true {
-            do throws(SojournError) { return try await store(try await self.call(message)) } catch {
-                guard case .unreachable(let cause) = error, attempts < 2,
-                    (cause.retryAfter ?? 0) <= RetrySchedule.retryAfterWithinRenewalMax
-                else { throw error }
-                attempts += 1
-                let wait = RetrySchedule.wait(attempt: attempts, retryAfter: cause.retryAfter, random: randomNumber())
-                do { try await clock.sleep(for: wait) } catch { throw .cancelled }
-            }
-        }
+    /// Sends the naming until an answer comes. The server answers a request that it has fulfilled in the same way again. The next
+    /// call renews the access token, which still says that the user is anonymous.
+    func nameAccount(by call: AccountCall) async throws(SojournError) -> Account {
+        try await store(profile: try await keyed(call), renewing: true)
     }
 
-    /// Stores the named user of the answer. The next call renews the access token, which still says that the user is anonymous.
-    private func store(_ answer: HTTPAnswer) async throws(SojournError) -> Account {
+    /// Makes a call until an answer comes, with an `Idempotency-Key` that is the same for the same call in this session, also
+    /// after a new start of the app.
+    func keyed(_ call: AccountCall) async throws(SojournError) -> HTTPAnswer {
+        guard let record = try await current()?.record, record.session != nil else { throw .notSignedIn }
+        var message = try call.message(to: try server())
+        let said = Array("\(message.method) \(message.url.path) ".utf8) + (call.isNewEachTime ? random(16) : [])
+        message.fields.append(
+            HTTPMessageField(
+                "Idempotency-Key", IdempotencyKey.ofCall(said + message.body, secret: record.retrySecret)))
+        var wasLost = false
+        return try await answer(until: message, of: call, wasLost: &wasLost)
+    }
+
+    /// Stores the profile of an answer.
+    ///
+    /// - Parameter isRenewing: whether the next call renews the access token, because it says something else of the user.
+    func store(
+        profile answer: HTTPAnswer, renewing isRenewing: Bool = false
+    ) async throws(SojournError) -> Account {
         guard let members = JSONValue(parsing: answer.body)?.members, let userID = members.text("user_id") else {
-            throw .unreachable(Unreachable("not an answer of the server", status: answer.status))
+            throw Self.notAnAnswer(answer)
         }
         let due = now - 1
         do throws(StoreError) {
@@ -84,7 +87,7 @@ extension Sojourn {
                     return false
                 }
                 session.user = members
-                session.refreshAfter = min(session.refreshAfter ?? due, due)
+                if isRenewing { session.refreshAfter = min(session.refreshAfter ?? due, due) }
                 record.session = session
                 return true
             }

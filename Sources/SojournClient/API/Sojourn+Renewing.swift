@@ -287,6 +287,7 @@ extension Verdict {
         case .presenceRequired: "the user's presence is required"
         case .signAgain: "the signature was refused"
         case .unreachable(let cause): cause.detail
+        case .secondFactorRequired: "a second factor is required"
         case .refused(let refusal): refusal.code
         case .misconfigured(let word, let detail): detail.map { "\(word): \($0)" } ?? word
         }

@@ -70,18 +70,21 @@ extension Sojourn {
     }
 
     func signIn(
-        _ credentials: LoginRequest.Credentials, _ mode: AuthenticationMode, _ reason: String
+        _ credentials: LoginRequest.Credentials, _ mode: AuthenticationMode, _ reason: String,
+        cancelsDeletion: Bool = false, secondStepOf first: SecondFactorChallenge? = nil
     ) async throws(SojournError) -> Account {
-        try await activating(mode, reason) { opened throws(SojournError) in
+        try await activating(mode, reason, secondStepOf: first) { opened throws(SojournError) in
             try await self.logIn(
-                credentials, mode, by: opened, continuing: credentials.mayContinue ? try? await self.living() : nil)
+                credentials, mode, by: opened, continuing: credentials.mayContinue ? try? await self.living() : nil,
+                cancelsDeletion: cancelsDeletion)
         }
     }
 
     /// Logs in by `logIn`. In the mode `BIOMETRIC` the user is asked first, and what the prompt opened is the session's gate: the
-    /// one that it has, if there is a session that the login can continue.
+    /// one that it has, if there is a session that the login can continue. What was opened for the first step of a login is there
+    /// for the second one.
     func activating(
-        _ mode: AuthenticationMode, _ reason: String,
+        _ mode: AuthenticationMode, _ reason: String, secondStepOf first: SecondFactorChallenge? = nil,
         _ logIn: (OpenGate?) async throws(SojournError) -> Account
     ) async throws(SojournError) -> Account {
         guard mode == .biometric else { return try await logIn(nil) }
@@ -89,7 +92,12 @@ extension Sojourn {
         defer { activations -= 1 }
         let session = try? await living()
         let (opened, isNew): (OpenGate, Bool)
-        if let session {
+        let held = heldGate
+        heldGate = nil
+        if let held, held.step != first { held.isNew ? await discard(held.gate) : await held.gate.close() }
+        if let held, held.step == first {
+            (opened, isNew) = (held.gate, held.isNew)
+        } else if let session {
             (opened, isNew) = try await gateKeys(of: session, reason)
         } else {
             let enrolled = try await prompt { gate throws(PresenceError) in try await gate.enroll(reason: reason) }
@@ -97,6 +105,12 @@ extension Sojourn {
         }
         let account: Account
         do throws(SojournError) { account = try await logIn(opened) } catch {
+            var step = first
+            if case .secondFactorRequired(let second) = error { step = second.challenge }
+            if let step {
+                heldGate = (step, opened, isNew)
+                throw error
+            }
             if isNew { await discard(opened) } else if openGate(of: session)?.id != opened.id { await opened.close() }
             throw error
         }
@@ -117,12 +131,16 @@ extension Sojourn {
         let opened = openGate(of: session)
         // Without the sealing key new tokens can only be stored in another mode.
         let mode = session.sealed != nil && opened == nil ? .password : session.mode
-        return try await logIn(credentials, mode, by: opened, continuing: session)
+        do throws(SojournError) { return try await logIn(credentials, mode, by: opened, continuing: session) } catch {
+            guard case .secondFactorRequired(var second) = error else { throw error }
+            second.unlocks = session.sessionID
+            throw .secondFactorRequired(second)
+        }
     }
 
     func logIn(
         _ credentials: LoginRequest.Credentials, _ mode: AuthenticationMode, by opened: OpenGate? = nil,
-        continuing session: StoredSession? = nil
+        continuing session: StoredSession? = nil, cancelsDeletion: Bool = false
     ) async throws(SojournError) -> Account {
         let order = nextLogin()
         // The device ID, the secret of the Idempotency-Key and the key are stored before the login, so that a login whose answer
@@ -134,8 +152,17 @@ extension Sojourn {
             deviceKey: configuration.renewal == .deviceKey ? key?.publicKey : nil)
         login.presenceKey = mode == .biometric ? opened?.presenceKey.publicKey : nil
         login.sessionID = session?.sessionID
+        login.cancelsDeletion = cancelsDeletion
         let message = try login.message(to: try server(), configuration, retrySecret: record.retrySecret)
-        var answer = try await answer(to: message, provenBy: configuration.renewal == .boundRefreshToken ? key : nil)
+        var answer: TokenAnswer
+        do throws(SojournError) {
+            answer = try await self.answer(
+                to: message, provenBy: configuration.renewal == .boundRefreshToken ? key : nil)
+        } catch {
+            guard case .secondFactorRequired(var second) = error else { throw error }
+            (second.mode, second.cancelsDeletion, second.first) = (mode, cancelsDeletion, credentials.first)
+            throw .secondFactorRequired(second)
+        }
         if configuration.renewal == .deviceKey { answer.refreshToken = nil }
         return try await commit(answer, keyThumbprint: key?.publicKey.thumbprint, by: opened, order)
     }
@@ -195,6 +222,8 @@ extension Sojourn {
                 let wait = RetrySchedule.wait(
                     attempt: attempts, retryAfter: cause.retryAfter, random: randomNumber())
                 do { try await clock.sleep(for: wait) } catch { throw .cancelled }
+            case .secondFactorRequired(let challenge):
+                throw .secondFactorRequired(SecondFactorLogin(challenge, of: self))
             // A login has no session that could have ended.
             case .ended(let reason): throw .refused(Refusal(status: 401, code: reason.rawValue))
             default: throw SojournError(verdict) ?? .cancelled

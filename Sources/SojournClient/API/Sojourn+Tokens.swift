@@ -121,7 +121,7 @@ extension SojournError {
     fileprivate var allowsStoredToken: Bool {
         switch self {
         case .unreachable, .suspended, .refused, .misconfigured, .store, .key, .locked: true
-        case .presenceRequired, .presence, .ended, .notSignedIn, .cancelled: false
+        case .presenceRequired, .presence, .secondFactorRequired, .ended, .notSignedIn, .cancelled: false
         }
     }
 }

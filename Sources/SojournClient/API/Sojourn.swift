@@ -38,6 +38,8 @@ public actor Sojourn {
     var presenceFailures = 0
     /// Logins with biometry that are under way.
     var activations = 0
+    /// What the prompt of a login opened that waits for a second factor, and whether its keys are new.
+    var heldGate: (step: SecondFactorChallenge, gate: OpenGate, isNew: Bool)?
     /// The renewals under way, by the version of the record that they found to be due.
     var flights: [RecordVersion: Flight] = [:]
     var lastWaiter = 0
@@ -297,6 +299,8 @@ extension SojournError {
         case .presenceRequired(let requirement): self = .presenceRequired(requirement)
         case .signAgain: self = .unreachable(Unreachable("the server refuses this device's signatures, or its clock"))
         case .unreachable(let cause): self = .unreachable(cause)
+        // Only a login can go on by it, and takes the challenge before.
+        case .secondFactorRequired: self = .refused(Refusal(status: 401, code: "second_factor_required"))
         case .refused(let refusal): self = .refused(refusal)
         case .misconfigured(let word, let detail): self = .misconfigured(word, detail: detail)
         }

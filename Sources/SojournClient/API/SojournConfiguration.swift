@@ -32,6 +32,8 @@ public struct SojournConfiguration: Sendable {
     public var platform: String?
     /// The version of the app, which each login and each renewal names.
     public var appVersion: String?
+    /// The language of mails to users without a language of their own, for example `de`; nil: the server's.
+    public var language: String?
     /// The scope to ask for at a login; nil: everything that the client may have. Without `account` the calls about the account are
     /// refused with `insufficient_scope`, and the user's data are what the scope discloses.
     public var scope: String?

@@ -16,6 +16,8 @@ public enum SojournError: Error, Hashable, Sendable {
     case presenceRequired(PresenceRequirement)
     /// The presence gate failed, or the user cancelled it. Nothing was sent, and nothing has changed.
     case presence(PresenceFailure)
+    /// The first proof of a login was right, and the server asks for a second one. Nothing is stored yet: the value ends the login.
+    case secondFactorRequired(SecondFactorLogin)
     /// The server refused the call. The session is not concerned.
     case refused(Refusal)
     /// No answer of the server: the network, 429, 5xx, or a page of a proxy.
@@ -94,12 +96,21 @@ public struct Refusal: Hashable, Sendable {
     public var detail: String?
     /// The part of the request that is wrong.
     public var member: String?
+    /// How many tries are left, where tries are counted.
+    public var attemptsLeft: Int?
+    /// Whether a wrong code of an authenticator app would have been right at another time, so that its clock is wrong.
+    public var clockDiffers: Bool
     /// Creates a refusal.
-    public init(status: Int, code: String, detail: String? = nil, member: String? = nil) {
+    public init(
+        status: Int, code: String, detail: String? = nil, member: String? = nil, attemptsLeft: Int? = nil,
+        clockDiffers: Bool = false
+    ) {
         self.status = status
         self.code = code
         self.detail = detail
         self.member = member
+        self.attemptsLeft = attemptsLeft
+        self.clockDiffers = clockDiffers
     }
 }
 

@@ -159,7 +159,8 @@ package struct RenewalMachine<Record: RenewableRecord>: Hashable, Sendable {
             guard attempts < attemptsMax, isSoon else { return finish(.kept(verdict)) }
             phase = .waiting
             return .wait(attempt: attempts, retryAfter: cause.retryAfter)
-        case .suspended, .presenceRequired, .signAgain, .refused, .misconfigured: return finish(.kept(verdict))
+        case .suspended, .presenceRequired, .secondFactorRequired, .signAgain, .refused, .misconfigured:
+            return finish(.kept(verdict))
         }
     }
 

@@ -14,6 +14,9 @@ extension SessionRecord {
         clockOffset = take("clock_offset")?.integer
         debts = (take("debts")?.elements ?? []).compactMap { $0.members.flatMap(LogoutDebt.init) }
         pendingLogin = take("pending_login")?.members.flatMap(PendingLogin.init)
+        verifications = (take("verifications")?.elements ?? []).compactMap {
+            $0.members.flatMap(StoredVerification.init)
+        }
         session = StoredSession(taking: &members)
         unknown = members
     }
@@ -28,6 +31,7 @@ extension SessionRecord {
         members.set("clock_offset", clockOffset)
         if !debts.isEmpty { members["debts"] = .array(debts.map { .object($0.members) }) }
         members["pending_login"] = pendingLogin.map { .object($0.members) }
+        if !verifications.isEmpty { members["verifications"] = .array(verifications.map { .object($0.members) }) }
         session?.add(to: &members)
         return JSONValue.object(members).bytes
     }

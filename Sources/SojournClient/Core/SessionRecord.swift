@@ -22,6 +22,8 @@ package struct SessionRecord: Hashable, Sendable {
     package var debts: [LogoutDebt] = []
     /// The login on the server's page that waits for its answer.
     package var pendingLogin: PendingLogin?
+    /// The proofs of mailboxes that are under way, one of a purpose.
+    package var verifications: [StoredVerification] = []
     /// The members that this version does not know.
     package var unknown: [String: JSONValue] = [:]
 
@@ -136,7 +138,7 @@ extension SessionRecord {
     /// Removes everything of the user. The session becomes a debt, unless the server has ended it.
     package mutating func signOut() {
         if let session, session.ending == nil { owe(session) }
-        (session, pendingLogin) = (nil, nil)
+        (session, pendingLogin, verifications) = (nil, nil, [])
         isSignedOut = true
     }
 
@@ -145,6 +147,8 @@ extension SessionRecord {
         if let session, session.ending == nil, session.sessionID != new.sessionID { owe(session) }
         debts.removeAll { $0.sessionID != nil && $0.sessionID == new.sessionID }
         (session, pendingLogin) = (new, nil)
+        // A user without a name may be about to sign up.
+        if !new.account.isAnonymous { verifications = [] }
         self.retrySecret = retrySecret
         isSignedOut = false
     }

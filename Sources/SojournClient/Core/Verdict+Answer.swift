@@ -10,6 +10,10 @@ package struct ErrorAnswer: Hashable, Sendable {
     package var member: String?
     /// What the server asks of the user.
     package var requirement: PresenceRequirement
+    /// The login that waits for a second factor.
+    package var challenge: SecondFactorChallenge?
+    package var attemptsLeft: Int?
+    package var clockDiffers: Bool
 
     /// Reads an answer; nil if the body is not an error of the server.
     package init?(parsing body: [UInt8]) {
@@ -20,13 +24,20 @@ package struct ErrorAnswer: Hashable, Sendable {
         reauthenticate = members["reauthenticate"]?.bool
         detail = members.text("detail") ?? members.text("error_description")
         member = members.text("member")
+        attemptsLeft = members.integer("attempts_left").map { Int(clamping: $0) }
+        clockDiffers = members["clock_differs"]?.bool ?? false
+        challenge = members["methods"]?.elements.map { methods in
+            SecondFactorChallenge(token: members.text("login_token"), methods: methods.compactMap(\.text))
+        }
         requirement = PresenceRequirement(
             ways: (members.text("acr_values") ?? "").split(separator: " ").map(String.init),
             maxAge: members.integer("max_age"))
     }
 
     package func refusal(_ status: Int) -> Refusal {
-        Refusal(status: status, code: word, detail: detail, member: member)
+        Refusal(
+            status: status, code: word, detail: detail, member: member, attemptsLeft: attemptsLeft,
+            clockDiffers: clockDiffers)
     }
 }
 
@@ -49,6 +60,10 @@ extension Verdict where Grant == TokenAnswer {
         case 400..<500:
             guard let error = ErrorAnswer(parsing: answer.body) else {
                 self = unreachable
+                return
+            }
+            if error.word == "second_factor_required", let challenge = error.challenge {
+                self = .secondFactorRequired(challenge)
                 return
             }
             let mayEnd = answer.status == 400 || answer.status == 401

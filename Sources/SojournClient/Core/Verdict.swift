@@ -12,6 +12,8 @@ package enum Verdict<Grant: Hashable & Sendable>: Hashable, Sendable {
     case signAgain
     /// No answer, or one that is not the server's word about the session: a lost connection, 429, 5xx, a page of a proxy.
     case unreachable(Unreachable)
+    /// The first proof of a login was right, and the server asks for a second one.
+    case secondFactorRequired(SecondFactorChallenge)
     /// The request itself was refused. The session is not concerned.
     case refused(Refusal)
     /// The app is set up wrongly, for example with an unknown client.

@@ -27,12 +27,32 @@ extension Sojourn {
         passkey authenticator: any PasskeyAuthenticator, mode: AuthenticationMode = .no,
         reason: String = PresencePrompt.reason
     ) async throws(SojournError) -> Account {
-        try await activating(mode, reason) { opened throws(SojournError) in
-            let options = try PasskeyOptions(try await self.passkeyLoginOptions())
-            let assertion = try await Self.asking { () async throws(PasskeyError) in
-                try await authenticator.assertion(for: options.assertionRequest)
-            }
-            return try await self.logIn(.passkey(assertion.json), mode, by: opened)
+        try await signIn(by: authenticator, mode, reason)
+    }
+
+    func signIn(
+        by authenticator: any PasskeyAuthenticator, _ mode: AuthenticationMode, _ reason: String,
+        cancelsDeletion: Bool = false, secondStepOf first: SecondFactorChallenge? = nil
+    ) async throws(SojournError) -> Account {
+        try await activating(mode, reason, secondStepOf: first) { opened throws(SojournError) in
+            let credential = try await self.assertion(by: authenticator)
+            return try await self.logIn(.passkey(credential), mode, by: opened, cancelsDeletion: cancelsDeletion)
+        }
+    }
+
+    /// The assertion of a passkey for a login, as JSON.
+    func assertion(
+        by authenticator: any PasskeyAuthenticator
+    ) async throws(SojournError) -> [String: JSONValue] {
+        let options = try PasskeyOptions(try await passkeyLoginOptions())
+        return try await Self.assertion(for: options, by: authenticator).json
+    }
+
+    private static func assertion(
+        for options: PasskeyOptions, by authenticator: any PasskeyAuthenticator
+    ) async throws(SojournError) -> PasskeyAssertion {
+        do throws(PasskeyError) { return try await authenticator.assertion(for: options.assertionRequest) } catch {
+            throw SojournError(error)
         }
     }
 
@@ -46,8 +66,9 @@ extension Sojourn {
     ) async throws(SojournError) -> Passkey {
         let options = try PasskeyOptions(try await call(.passkeyOptions))
         let request = try options.registrationRequest
-        let registration = try await Self.asking { () async throws(PasskeyError) in
-            try await authenticator.registration(for: request)
+        let registration: PasskeyRegistration
+        do throws(PasskeyError) { registration = try await authenticator.registration(for: request) } catch {
+            throw SojournError(error)
         }
         let answer = try await call(.addPasskey(registration.json, name: name))
         guard let passkey = JSONValue(parsing: answer.body).flatMap(Passkey.init) else {
@@ -73,10 +94,13 @@ extension Sojourn {
     /// account is guarded. It does not open a session that is locked: `unlock` does.
     public func showPresence(passkey authenticator: any PasskeyAuthenticator) async throws(SojournError) {
         let options = try PasskeyOptions(try await call(.presenceOptions))
-        let assertion = try await Self.asking { () async throws(PasskeyError) in
-            try await authenticator.assertion(for: options.assertionRequest)
-        }
+        let assertion = try await Self.assertion(for: options, by: authenticator)
         _ = try await call(.showPresenceByPasskey(assertion.json))
+        await notePresence()
+    }
+
+    /// Notes that the server has seen the user.
+    func notePresence() async {
         presence = nil
         publishState()
         // APIs read in the token when the user was there.
@@ -85,28 +109,16 @@ extension Sojourn {
     }
 
     private func passkeyLoginOptions() async throws(SojournError) -> HTTPAnswer {
-        let message = try server().request("POST", "/v1/passkeys/options")
-        let answer: HTTPAnswer
-        do throws(TransportFailure) { answer = try await exchange(message, within: configuration.patience) } catch {
-            if error == .cancelled || Task.isCancelled { throw .cancelled }
-            throw .unreachable(Unreachable(error))
-        }
-        guard answer.status == 200 else {
-            throw SojournError(Verdict<TokenAnswer>(of: answer))
-                ?? .unreachable(Unreachable("status \(answer.status)", status: answer.status))
-        }
-        return answer
+        try await plainAnswer(to: try server().request("POST", "/v1/passkeys/options"))
     }
+}
 
-    private static func asking<Value>(
-        _ body: () async throws(PasskeyError) -> Value
-    ) async throws(SojournError) -> Value {
-        do throws(PasskeyError) { return try await body() } catch {
-            switch error {
-            case .cancelled: throw .cancelled
-            case .alreadyRegistered: throw .refused(Refusal(status: 0, code: "passkey_exists"))
-            case .failed(let detail): throw .misconfigured(detail)
-            }
+extension SojournError {
+    init(_ error: PasskeyError) {
+        switch error {
+        case .cancelled: self = .cancelled
+        case .alreadyRegistered: self = .refused(Refusal(status: 0, code: "passkey_exists"))
+        case .failed(let detail): self = .misconfigured(detail)
         }
     }
 }

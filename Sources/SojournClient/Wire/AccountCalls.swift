@@ -9,6 +9,8 @@ package enum AccountCall: Hashable, Sendable {
     case changePassword(from: String, to: String)
     case name(username: String, password: String)
     case nameByIDToken(String, provider: String, nonce: String?)
+    /// A change by which the account is kept, guarded or ended.
+    case change(AccountChange)
     case showPresence(assertion: String)
     case presenceOptions
     case showPresenceByPasskey([String: JSONValue])
@@ -47,6 +49,7 @@ package enum AccountCall: Hashable, Sendable {
             var members: [String: JSONValue] = ["id_token": .string(token), "provider": .string(provider)]
             members.set("nonce", nonce)
             return try server.request("POST", "/v1/me/account", members)
+        case .change(let change): return try change.message(to: server)
         case .showPresence(let assertion):
             return try server.request("POST", "/v1/me/presence", ["user_assertion": .string(assertion)])
         case .presenceOptions: return try server.request("POST", "/v1/me/presence/options")
@@ -78,11 +81,14 @@ package enum AccountCall: Hashable, Sendable {
 }
 
 extension AccountCall {
+    /// Whether each call is another request, although it says the same.
+    var isNewEachTime: Bool { if case .change(let change) = self { change.isNewEachTime } else { false } }
+
     /// Whether a required presence concerns this call alone, so that the session goes on without it.
     var requiresUserForItself: Bool {
         switch self {
         case .changeMode, .showPresence, .presenceOptions, .showPresenceByPasskey, .passkeyOptions, .addPasskey,
-            .removePasskey, .setPIN:
+            .removePasskey, .setPIN, .change:
             true
         default: false
         }

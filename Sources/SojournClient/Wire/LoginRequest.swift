@@ -1,6 +1,5 @@
-/// A login on the wire: `POST /v1/login`.
+/// A login on the wire: `POST /v1/login`, or `POST /v1/sign-up` with a new account.
 package struct LoginRequest: Sendable {
-    package static let path = "/v1/login"
 
     /// How the user shows the right to log in.
     package enum Credentials: Hashable, Sendable {
@@ -8,15 +7,31 @@ package struct LoginRequest: Sendable {
         case idToken(String, provider: String, nonce: String?, providerRefreshToken: String?)
         /// The assertion of a passkey, as JSON.
         case passkey([String: JSONValue])
+        /// The code of a mail, with the token of its verification.
+        case mailedCode(String, code: String)
+        /// The second step of a login: what the server has sealed of the first one, and the code of the second factor.
+        case secondStep(String, code: String)
+        /// The first proof again, beside the code of the second factor.
+        indirect case both(Self, code: String)
+        /// A new account of a proven mailbox.
+        case signUp(SignUpProof)
         /// There is no user yet.
         case anonymous
 
         /// Whether the login can continue a session that the device has.
         package var mayContinue: Bool {
             switch self {
-            case .password, .idToken: true
-            case .passkey, .anonymous: false
+            case .password, .idToken, .secondStep: true
+            case .both(let first, _): first.mayContinue
+            case .passkey, .mailedCode, .signUp, .anonymous: false
             }
+        }
+
+        /// The first proof of a login.
+        var first: Self { if case .both(let first, _) = self { first } else { self } }
+
+        var path: String {
+            if case .signUp = self { "/v1/sign-up" } else { "/v1/login" }
         }
     }
 
@@ -29,6 +44,8 @@ package struct LoginRequest: Sendable {
     package var presenceKey: PublicJWK?
     /// The session of this device that the login continues, if the server still has it.
     package var sessionID: String?
+    /// Whether an account that waits for its deletion is kept.
+    package var cancelsDeletion = false
 
     package init(_ credentials: Credentials, mode: AuthenticationMode, deviceID: String, deviceKey: PublicJWK?) {
         (self.credentials, self.mode, self.deviceID, self.deviceKey) = (credentials, mode, deviceID, deviceKey)
@@ -56,7 +73,20 @@ package struct LoginRequest: Sendable {
         var members = sharedMembers(configuration)
         members["client_id"] = .string(configuration.clientID)
         members.set("session_id", sessionID)
-        switch credentials {
+        if cancelsDeletion { members["cancel_deletion"] = .bool(true) }
+        members.merge(credentials.members) { $1 }
+        var message = try server.request("POST", credentials.path, members)
+        message.fields.append(
+            HTTPMessageField("Idempotency-Key", IdempotencyKey.ofLogin(message.body, secret: retrySecret)))
+        return message
+    }
+}
+
+extension LoginRequest.Credentials {
+    /// The members of the request that show the right to log in.
+    var members: [String: JSONValue] {
+        var members: [String: JSONValue] = [:]
+        switch self {
         case .password(let username, let password):
             members.set("username", username)
             members.set("password", password)
@@ -66,13 +96,20 @@ package struct LoginRequest: Sendable {
             members.set("nonce", nonce)
             members.set("provider_refresh_token", providerRefreshToken)
         case .passkey(let credential): members["passkey"] = .object(credential)
+        case .mailedCode(let token, let code):
+            members.set("verification_token", token)
+            members.set("code", code)
+        case .secondStep(let token, let code):
+            members.set("login_token", token)
+            members.set("code", code)
+        case .both(let first, let code):
+            members = first.members
+            members.set("code", code)
+        case .signUp(let proof): members = proof.members
         case .anonymous:
             members["anonymous"] = .bool(true)
         }
-        var message = try server.request("POST", Self.path, members)
-        message.fields.append(
-            HTTPMessageField("Idempotency-Key", IdempotencyKey.ofLogin(message.body, secret: retrySecret)))
-        return message
+        return members
     }
 }
 

@@ -70,6 +70,9 @@ package enum IdempotencyKey {
     /// next login has another key.
     package static func ofLogin(_ body: [UInt8], secret: [UInt8]) -> String { key(Array("login:".utf8) + body, secret) }
 
+    /// The key of another call: over everything that it says.
+    package static func ofCall(_ call: [UInt8], secret: [UInt8]) -> String { key(Array("call:".utf8) + call, secret) }
+
     /// The key of the exchange of an authorization code. It is of the verifier, and not of the record's secret, because a login
     /// that comes in between changes that.
     package static func ofCode(_ code: String, verifier: String) -> String {

@@ -1,6 +1,5 @@
 #if os(Linux)
     public import Foundation
-    import Glibc
     import SojournClient
 
     /// A proxy over real TCP, on a free port of 127.0.0.1, in which requests meet faults on their way to a server on this machine.
@@ -15,33 +14,23 @@
             var plan: FaultPlan
             var requestCount = 0
             var faultCount = 0
-            var isStopped = false
         }
 
         /// The URL that clients call.
         public let url: URL
-        private let listener: Int32
+        private let listener: LoopbackListener
         private let state: Guarded<State>
 
         /// Starts a proxy in front of `target`.
         public init(to target: URL? = nil, plan: FaultPlan = .none) throws {
-            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            let isBound = SocketStream.withLoopback(port: 0) { bind(listener, $0, $1) } == 0
-            var address = sockaddr_in()
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let isNamed = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) == 0 }
-            }
-            guard isBound, isNamed, listen(listener, 512) == 0,
-                let url = URL(string: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
-            else {
-                close(listener)
+            guard let listener = LoopbackListener(), let url = URL(string: "http://127.0.0.1:\(listener.port)") else {
                 throw NotStarted()
             }
             self.url = url
             self.listener = listener
             state = Guarded(State(target: target, plan: plan))
-            Thread.detachNewThread { [state] in Self.accept(listener, state) }
+            // Threads of their own, because a delayed request blocks its thread.
+            listener.serve { [state] in Self.serve($0, state) }
         }
 
         deinit { stop() }
@@ -64,36 +53,10 @@
         public var faultCount: Int { state.withLock { $0.faultCount } }
 
         /// Takes no more connections.
-        public func stop() {
-            let wasStopped = state.withLock { state in
-                defer { state.isStopped = true }
-                return state.isStopped
-            }
-            // The thread that waits at the socket closes it.
-            if !wasStopped { shutdown(listener, Int32(SHUT_RDWR)) }
-        }
-
-        private static func accept(_ listener: Int32, _ state: Guarded<State>) {
-            while true {
-                let client = Glibc.accept(listener, nil, nil)
-                if client < 0 {
-                    if errno == EINTR || errno == ECONNABORTED { continue }
-                    if errno == EMFILE || errno == ENFILE {
-                        usleep(10_000)
-                        continue
-                    }
-                    break
-                }
-                _ = fcntl(client, F_SETFD, FD_CLOEXEC)
-                // Threads of their own, because a delayed request blocks its thread.
-                Thread.detachNewThread { serve(client, state) }
-            }
-            close(listener)
-        }
+        public func stop() { listener.stop() }
 
         /// Serves the requests of one connection, until a fault or the client ends it.
-        private static func serve(_ client: Int32, _ state: Guarded<State>) {
-            let stream = SocketStream(descriptor: client)
+        private static func serve(_ stream: SocketStream, _ state: Guarded<State>) {
             while let request = try? request(from: stream) {
                 let (target, fault) = state.withLock { state -> (URL?, Fault) in
                     state.requestCount += 1

@@ -71,7 +71,8 @@
             buffer += bytes[..<count]
         }
 
-        private func line() throws -> String {
+        /// Reads a line, without its end.
+        func line() throws -> String {
             while true {
                 if let end = buffer.firstIndex(of: 10) {
                     let line = buffer[..<end].filter { $0 != 13 }

@@ -76,12 +76,15 @@ extension HTTPAnswer {
     }
 
     /// A problem (RFC 9457).
-    static func problem(_ status: Int, _ code: String, reauthenticate: Bool? = nil) -> HTTPAnswer {
+    static func problem(
+        _ status: Int, _ code: String, reauthenticate: Bool? = nil, more: [String: JSONValue] = [:]
+    ) -> HTTPAnswer {
         var members: [String: JSONValue] = [
             "type": .string("about:blank"), "title": .string("\(status)"), "status": .integer(Int64(status)),
             "detail": .string("A fake answer."), "code": .string(code),
         ]
         if let reauthenticate { members["reauthenticate"] = .bool(reauthenticate) }
+        members.merge(more) { $1 }
         return json(status, members, type: "application/problem+json")
     }
 

@@ -26,6 +26,8 @@ extension FakeServer.World {
         guard takesAnyScope || has("account", session) else { return .insufficientScope }
         if let requirement = requirement(on: session, of: user, at: now) { return requirement.problem }
         if let answer = passkeyCall(call, session, user, at: now) { return answer }
+        if let answer = factorCall(call, session, user, at: now) { return answer }
+        if let answer = accountCall(call, session, user, at: now) { return answer }
         if let answer = loginCall(call, session, user, at: now) { return answer }
         switch (call.method, call.path) {
         case (_, "/v1/verify"):
@@ -72,12 +74,12 @@ extension FakeServer.World {
         }
     }
 
-    private struct Refused: Error {
+    struct Refused: Error {
         let answer: HTTPAnswer
     }
 
     /// The session and the user of the access token.
-    private func caller(_ call: FakeCall, at now: Int64) -> Result<(FakeSession, FakeServer.User), Refused> {
+    func caller(_ call: FakeCall, at now: Int64) -> Result<(FakeSession, FakeServer.User), Refused> {
         guard let authorization = call.authorization else {
             return .failure(Refused(answer: .problem(401, "unauthenticated")))
         }

@@ -25,6 +25,7 @@ extension FakeServer.World {
     mutating func answer(to call: FakeCall, at now: Int64) -> HTTPAnswer {
         switch (call.method, call.path) {
         case ("POST", "/v1/login"): return logIn(call, at: now)
+        case ("POST", "/v1/login/totp"): return addAuthenticatorAtLogin(call, at: now)
         case ("POST", "/v1/passkeys/options"): return passkeyOptions("login")
         case ("POST", "/oauth/token"): return token(call, at: now)
         case ("GET", "/.well-known/oauth-authorization-server"):
@@ -39,6 +40,9 @@ extension FakeServer.World {
             }
             return renew(token, call, at: now) { $0.problem }
         case ("POST", "/v1/logout"): return logOut(call, at: now)
+        case (_, let path)
+        where ["/v1/verifications", "/v1/sign-up", "/v1/password-reset"].contains { path.hasPrefix($0) }:
+            return ofMailbox(call, at: now)
         case (_, let path) where path.hasPrefix("/v1/me") || path == "/v1/verify":
             return ofUser(call, at: now)
         default: return .problem(404, "not_found")
@@ -51,28 +55,57 @@ extension FakeServer.World {
         guard let device = call.members["device"]?.members?.text("id") else { return .problem(400, "invalid_request") }
         if call.members["anonymous"]?.bool == true { return logInAnonymously(device: device, call, at: now) }
         if call.members["passkey"] != nil { return logInByPasskey(device: device, call, at: now) }
-        // The ID token of this fake is the user's name.
-        let isByToken = call.members["id_token"] != nil
-        let method = isByToken ? "provider:\(call.text("provider") ?? "")" : "password"
-        if let refusal = refusal(ofMethod: method) { return refusal }
-        guard let user = call.text("id_token").map({ users[$0] }) ?? call.text("username").flatMap(user(named:)),
-            isByToken || (user.password != nil && user.password == call.text("password"))
-        else { return .problem(401, isByToken ? "invalid_id_token" : "invalid_credentials") }
-        if let refusal = loginRefusal(of: user) {
-            return .problem(403, refusal.reason, reauthenticate: refusal.reauthenticate)
+        if call.members["verification_token"] != nil { return logInByMail(device: device, call, at: now) }
+        let (user, way): (FakeServer.User, String)
+        switch firstProof(call, device: device, at: now) {
+        case .success(let found): (user, way) = found
+        case .failure(let refusal): return refusal.answer
         }
+        if let refusal = loginRefusal(of: user, call) { return refusal }
         guard FakeServer.modes.contains(call.text("authentication_mode") ?? "NO") else {
             return .problem(400, "invalid_request")
         }
-        if let session = continued(call, user, device: device, at: now) {
-            return goOn(session, call, user, by: isByToken ? "id_token" : "password", at: now)
+        let key = call.idempotencyKey ?? ""
+        let repeated = logins["\(key) \(user.id) \(device)"].flatMap { sessions[$0] }.flatMap { session in
+            ending(of: session, at: now) == nil && session.child == 1 ? session : nil
         }
-        if let key = call.idempotencyKey, let id = logins["\(key) \(user.id) \(device)"], let session = sessions[id],
-            ending(of: session, at: now) == nil, session.child == 1
+        // The code of a repeated request is used up already.
+        if repeated == nil,
+            let refusal = secondFactorRefusal(call, user, device: device, first: way, at: now)
         {
-            return granted(session, user, at: now)
+            return refusal
         }
-        return begin(user, device: device, call, at: now)
+        let session = continued(call, user, device: device, at: now)
+        if session == nil, let repeated { return granted(repeated, user, at: now) }
+        let answer =
+            session.map { goOn($0, call, user, by: way, at: now) } ?? begin(user, device: device, call, at: now)
+        if let code = call.text("code"), isFactor(code, of: user) {
+            noteFactors(session?.id ?? "session\(sessionCount)", at: now)
+        }
+        return answer
+    }
+
+    /// The user of a login, and the way of the first proof: that of the request, or of the first step that it continues.
+    private func firstProof(
+        _ call: FakeCall, device: String, at now: Int64
+    ) -> Result<(FakeServer.User, String), Refused> {
+        if let token = call.text("login_token") {
+            guard let step = firstStep(token, device: device, at: now) else {
+                return .failure(
+                    Refused(answer: .problem(400, "invalid_request", more: ["member": .string("login_token")])))
+            }
+            return .success((step.user, step.first))
+        }
+        // The ID token of this fake is the user's name.
+        let isByToken = call.members["id_token"] != nil
+        let method = isByToken ? "provider:\(call.text("provider") ?? "")" : "password"
+        if let refusal = refusal(ofMethod: method) { return .failure(Refused(answer: refusal)) }
+        guard let user = call.text("id_token").map({ users[$0] }) ?? call.text("username").flatMap(user(named:)),
+            isByToken || (user.password != nil && user.password == call.text("password"))
+        else {
+            return .failure(Refused(answer: .problem(401, isByToken ? "invalid_id_token" : "invalid_credentials")))
+        }
+        return .success((user, isByToken ? "id_token" : "password"))
     }
 
     /// The user of a name that comes with a password, where the client takes such names: blanks around it and its case do not
@@ -201,6 +234,10 @@ extension FakeServer.World {
         if case .shown(let way) = shown { session.shownAt[way] = now }
         let keyNeedsUser =
             if case .shown("password") = shown { false } else { serial == nil && session.mode == "PASSWORD" }
+        if secondFactorPolicy == .required, session.shownAt["mfa"] == nil {
+            let asked = FakePresenceRequirement(ways: ["mfa"], maxAge: 300)
+            return call.path == "/oauth/token" ? asked.oauth : asked.problem
+        }
         let requirementOfMode = FakePresenceRequirement(ways: ["password", "id_token"], maxAge: refreshAfter)
         if let requirement = requirement(on: session, of: user, at: now) ?? (keyNeedsUser ? requirementOfMode : nil) {
             return call.path == "/oauth/token" ? requirement.oauth : requirement.problem
@@ -332,6 +369,7 @@ extension FakeServer.World {
             members["email"] = .string(email)
             members["email_verified"] = .bool(true)
         }
+        if has("account", session) { members.merge(user.profile.filter { $0.key != "language" }) { $1 } }
         return members
     }
 }

@@ -12,7 +12,11 @@ struct FakePasskey {
 /// Passkeys: the parts on which the SDK relies. Challenges count once and for their ceremony; signatures are not checked.
 extension FakeServer.World {
     /// The options of a ceremony `kind`: `login`, or `create` or `presence` with the session.
-    mutating func passkeyOptions(_ kind: String, for user: FakeServer.User? = nil) -> HTTPAnswer {
+    ///
+    /// - Parameter name: the name of a user that the ceremony makes.
+    mutating func passkeyOptions(
+        _ kind: String, for user: FakeServer.User? = nil, named name: String? = nil
+    ) -> HTTPAnswer {
         challengeCount += 1
         let challenge = "\(kind) \(challengeCount)"
         passkeyChallenges.insert(challenge)
@@ -20,10 +24,10 @@ extension FakeServer.World {
         let known = passkeys.filter { $0.value.userID == user?.id }.keys.sorted().map {
             JSONValue.object(["type": .string("public-key"), "id": .string($0)])
         }
-        if kind.hasPrefix("create"), let user {
+        if let name = name ?? (kind.hasPrefix("create") ? user?.username : nil) {
             options["rp"] = .object(["id": .string("sojourn.test")])
             options["user"] = .object([
-                "id": .string(Base64URL.encode(Array(user.id.utf8))), "name": .string(user.username),
+                "id": .string(Base64URL.encode(Array((user?.id ?? kind).utf8))), "name": .string(name),
             ])
             options["excludeCredentials"] = .array(known)
         } else {
@@ -34,7 +38,7 @@ extension FakeServer.World {
     }
 
     /// Uses up the challenge of a credential. False if it is not one of this ceremony, or was used before.
-    private mutating func use(_ credential: [String: JSONValue], of kind: String) -> Bool {
+    mutating func use(_ credential: [String: JSONValue], of kind: String) -> Bool {
         guard let data = credential["response"]?.members?.text("clientDataJSON").flatMap(Base64URL.decode),
             let encoded = JSONValue(parsing: data)?.members?.text("challenge"),
             let challenge = Base64URL.decode(encoded).map({ String(decoding: $0, as: UTF8.self) }),
@@ -53,11 +57,12 @@ extension FakeServer.World {
         guard let passkey = passkeys[id], let user = users.values.first(where: { $0.id == passkey.userID }) else {
             return .problem(401, "invalid_credentials")
         }
-        if let refusal = loginRefusal(of: user) {
-            return .problem(403, refusal.reason, reauthenticate: refusal.reauthenticate)
-        }
+        if let refusal = loginRefusal(of: user, call) { return refusal }
         passkeys[id]?.lastUsedAt = now
-        return begin(user, device: device, call, at: now)
+        let answer = begin(user, device: device, call, at: now)
+        // The authenticator has verified the user: these are two factors.
+        noteFactors("session\(sessionCount)", at: now)
+        return answer
     }
 
     /// Whether a passkey shows the user of the session.

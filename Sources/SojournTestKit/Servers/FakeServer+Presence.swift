@@ -109,6 +109,7 @@ extension FakeServer.World {
     mutating func showPresence(
         _ call: FakeCall, _ session: FakeSession, _ user: FakeServer.User, at now: Int64
     ) -> HTTPAnswer {
+        if call.text("code") != nil { return showFactors(call, session, user, at: now) ?? modeAnswer(session.id) }
         switch evidence(in: call, of: user, session, at: now) {
         case .wrongPassword: return .problem(401, "invalid_credentials")
         case .none:

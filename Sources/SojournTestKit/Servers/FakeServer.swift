@@ -17,6 +17,10 @@ public final class FakeServer: TestServer, Transport {
         var isAnonymous = false
         /// `immediate` or `on_expiry`, if the user's own switch is off.
         var ownSwitch: String?
+        /// When the account that its user has deleted goes (milliseconds).
+        var deleteAt: Int64?
+        /// What the user has said of itself.
+        var profile: [String: JSONValue] = [:]
     }
 
     struct World {
@@ -64,6 +68,23 @@ public final class FakeServer: TestServer, Transport {
         var attestation = ClientSettings.Rule.ignore
         /// The `jti` of assertions that were used.
         var usedAssertions: Set<String> = []
+        /// Whether mails are sent, and with them all calls that need one.
+        var sendsMails = false
+        var mails: [FakeMail] = []
+        /// The proofs of mailboxes, by ID, and what each mailbox has got in a day.
+        var verifications: [String: FakeVerification] = [:]
+        var mailboxes: [String: (since: Int64, mails: Int)] = [:]
+        /// Whether strangers make accounts, and whether they choose a username.
+        var takesSignUps = false
+        var hasChosenNames = false
+        var secondFactorPolicy = ClientSettings.SecondFactorPolicy.ifEnrolled
+        /// The authenticator apps by ID; the recovery codes by user and code, and whether each was used.
+        var authenticators: [String: FakeAuthenticator] = [:]
+        var recoveryCodes: [String: [String: Bool]] = [:]
+        /// The wrong codes of each user in a row.
+        var wrongFactors: [String: (count: Int, at: Int64)] = [:]
+        /// The logins that wait for a second factor, by their token.
+        var firstSteps: [String: FakeFirstStep] = [:]
         /// Whether requests that slept on their way are decided all the same. The real server never does.
         var decidesSleepers = false
         /// Whether an older token is refused although its request was sent before the last child was given out. The real server
@@ -255,6 +276,8 @@ extension FakeServer {
     /// Changes settings of the client, for existing sessions as well.
     public func change(_ settings: ClientSettings) async throws {
         state.withLock { state in
+            state.world.takesSignUps = settings.takesSignUps ?? state.world.takesSignUps
+            state.world.secondFactorPolicy = settings.secondFactorPolicy ?? state.world.secondFactorPolicy
             state.world.staysLoggedIn = settings.staysLoggedIn ?? state.world.staysLoggedIn
             state.world.accessTokenLifetime = settings.accessTokenLifetime ?? state.world.accessTokenLifetime
             state.world.appData = settings.appData ?? state.world.appData

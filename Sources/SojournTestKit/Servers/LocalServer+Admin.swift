@@ -86,6 +86,8 @@ extension LocalServer {
         members["app_data"] = settings.appData.map { .string($0.rawValue) }
         members["attestation"] = settings.attestation.map { .string($0.rawValue) }
         members["login_names"] = settings.loginNames.map { .string($0.rawValue) }
+        members["sign_up"] = settings.takesSignUps.map { .bool($0) }
+        members["second_factor_policy"] = settings.secondFactorPolicy.map { .string($0.rawValue) }
         if !members.isEmpty { try await changeClient("mobile", members) }
     }
 

@@ -40,6 +40,9 @@ public final class LocalServer: TestServer {
         public var environment: [String: String] = [:]
         /// Whether its clock can be moved, and a login be made in any state: the option `--test-clock`.
         public var hasTestClock = false
+        /// Whether the server sends mails, to a `MailReceiver` of the test, and lets strangers make accounts. Only `start` of a program
+        /// looks at it.
+        public var sendsMails = false
 
         /// The defaults of the program.
         public init() {}
@@ -57,10 +60,15 @@ public final class LocalServer: TestServer {
 
     #if os(Linux)
         let running: Running?
+        /// The mail server, if there is one.
+        public let mails: MailReceiver?
 
-        init(_ running: Running?, url: URL, directURL: URL, adminURL: URL, adminKey: String) {
+        init(
+            _ running: Running?, url: URL, directURL: URL, adminURL: URL, adminKey: String,
+            mails: MailReceiver? = nil
+        ) {
             (self.running, self.url, self.directURL) = (running, url, directURL)
-            (self.adminURL, self.adminKey) = (adminURL, adminKey)
+            (self.adminURL, self.adminKey, self.mails) = (adminURL, adminKey, mails)
         }
     #else
         init(url: URL, adminURL: URL, adminKey: String) {
@@ -85,11 +93,20 @@ public final class LocalServer: TestServer {
             return server
         }
         #if os(Linux)
+            var options = options
+            let mails = options.sendsMails ? try MailReceiver() : nil
+            if let mails {
+                options.environment.merge(
+                    [
+                        "SOJOURN_MAIL_RELAY": mails.relay, "SOJOURN_MAIL_FROM": "Test <login@sojourn.test>",
+                        "SOJOURN_ACCOUNTS_SIGN_UP": "open",
+                    ]) { given, _ in given }
+            }
             let running = try Running(options)
             let addresses = try await running.begin()
             let server = LocalServer(
                 running, url: options.issuer ?? addresses.public, directURL: addresses.public,
-                adminURL: addresses.admin, adminKey: running.adminKey)
+                adminURL: addresses.admin, adminKey: running.adminKey, mails: mails)
             try await server.change(options.settings)
             try await server.change(options.client)
             return server
@@ -106,6 +123,15 @@ public final class LocalServer: TestServer {
         #else
             URLSessionTransport()
         #endif
+    }
+
+    /// The code of a mail to a mailbox that is none of `known`, as soon as it has come.
+    public func mailedCode(to email: String, besides known: [String] = []) async throws -> String {
+        #if os(Linux)
+            let mail = try await mails?.mail(to: email) { mail in mail.code.map { !known.contains($0) } ?? false }
+            if let code = mail?.code { return code }
+        #endif
+        throw Failure.notStartedHere
     }
 
     /// Waits.

@@ -32,6 +32,10 @@ public struct ClientSettings: Hashable, Sendable {
     public var attestation: Rule?
     /// The names by which users log in with a password (`login_names`).
     public var loginNames: LoginNames?
+    /// Whether strangers make accounts by the client (`sign_up`), if the server lets them.
+    public var takesSignUps: Bool?
+    /// When the client asks for a second factor (`second_factor_policy`).
+    public var secondFactorPolicy: SecondFactorPolicy?
 
     /// What the server does about a renewal that it suspects.
     public enum Rule: String, Hashable, Sendable, CaseIterable {
@@ -52,16 +56,30 @@ public struct ClientSettings: Hashable, Sendable {
         case both
     }
 
+    /// When a client asks for a second factor.
+    public enum SecondFactorPolicy: String, Hashable, Sendable, CaseIterable {
+        /// Never.
+        case off
+        /// At logins of users that have one.
+        case ifEnrolled = "if_enrolled"
+        /// At every login. A user without one adds it then.
+        case requiredAtLogin = "required_at_login"
+        /// At every login, and at the next renewal of sessions that began without one.
+        case required
+    }
+
     /// Creates settings.
     public init(
         staysLoggedIn: Bool? = nil, accessTokenLifetime: Int64? = nil, appData: Rule? = nil, attestation: Rule? = nil,
-        loginNames: LoginNames? = nil
+        loginNames: LoginNames? = nil, takesSignUps: Bool? = nil, secondFactorPolicy: SecondFactorPolicy? = nil
     ) {
         self.staysLoggedIn = staysLoggedIn
         self.accessTokenLifetime = accessTokenLifetime
         self.appData = appData
         self.attestation = attestation
         self.loginNames = loginNames
+        self.takesSignUps = takesSignUps
+        self.secondFactorPolicy = secondFactorPolicy
     }
 }
 

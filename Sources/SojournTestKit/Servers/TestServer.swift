@@ -51,6 +51,8 @@ public protocol TestServer: Sendable {
     ///
     /// - Parameter returnURL: what the app on the phone has opened (`LoginDetails.returnURL`). A login by a link takes it.
     func collect(_ login: TestLogin, device: String, returnURL: URL?) async throws -> Data?
+    /// The code of a mail to a mailbox that is none of `known`, as soon as it has come.
+    func mailedCode(to email: String, besides known: [String]) async throws -> String
     /// Lets time pass: `FakeServer` moves its clock, `LocalServer` waits.
     func letPass(_ duration: Duration) async throws
 }

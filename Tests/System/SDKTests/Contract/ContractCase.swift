@@ -18,12 +18,14 @@ struct ContractCase: Sendable, CustomTestStringConvertible {
         case idleSlow
         /// Four seconds is the maximum lifetime as well.
         case short
+        /// The server sends mails, and strangers make accounts.
+        case mailed
         /// A server for this case alone.
         case own(String)
 
         var settings: ServerSettings {
             switch self {
-            case .slow, .own: ServerSettings()
+            case .slow, .mailed, .own: ServerSettings()
             case .quick: ServerSettings(rotationInterval: 1)
             case .medium: ServerSettings(rotationInterval: 3)
             case .idle: ServerSettings(rotationInterval: 1, idle: 4, refreshAfter: 2)
@@ -46,7 +48,8 @@ struct ContractCase: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    static let all = logins + loginPage + anonymousUsers + rotation + endings + accounts + times + presence + pins
+    static let all =
+        logins + loginPage + anonymousUsers + rotation + endings + accounts + times + presence + pins + mails
 }
 
 /// The servers that the cases share, started when the first case needs them.
@@ -59,6 +62,13 @@ actor ContractServers {
         let task = Task {
             var options = LocalServer.Options()
             options.settings = world.settings
+            if world == .mailed {
+                options.sendsMails = true
+                options.environment = [
+                    "SOJOURN_LIMITS_VERIFICATIONS_PER_ADDRESS_PER_MINUTE": "0",
+                    "SOJOURN_LIMITS_SIGN_UPS_PER_ADDRESS_PER_HOUR": "0",
+                ]
+            }
             return try await LocalServer.start(options)
         }
         servers[world] = task
@@ -82,7 +92,9 @@ struct ServerContractTests {
 
     @Test("the fake server", arguments: ContractCase.all)
     func fake(contract: ContractCase) async throws {
-        try await run(contract, on: FakeServer(settings: contract.world.settings))
+        let server = FakeServer(settings: contract.world.settings)
+        server.setMails(contract.world == .mailed)
+        try await run(contract, on: server)
     }
 
     @Test("the real server", arguments: ContractCase.all)

@@ -131,7 +131,7 @@ struct VerdictTests {
                 #expect(kind == "misconfigured" && fault == word && detail == "Why.")
             case .refused(let refusal):
                 #expect(kind == "refused" && refusal.code == word && refusal.detail == "Why.")
-            case .granted, .ended, .unreachable: Issue.record("\(word)")
+            case .granted, .ended, .secondFactorRequired, .unreachable: Issue.record("\(word)")
             }
         }
     }
