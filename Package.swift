@@ -83,6 +83,7 @@ let package = Package(
         .target(name: "Locks", path: "Sources/Foundations/Locks", swiftSettings: portable + [.strictMemorySafety()]),
         .target(name: "JSON", path: "Sources/Foundations/JSON", swiftSettings: strictMemory + optimized),
         .target(name: "Calendar", path: "Sources/Foundations/Calendar", swiftSettings: strict),
+        .target(name: "Texts", path: "Sources/Foundations/Texts", swiftSettings: strict),
         // Row 1: mechanisms that know nothing of tokens
         .target(name: "HTTP", dependencies: ["Calendar"], swiftSettings: strictMemory + optimized),
         .target(
@@ -101,7 +102,7 @@ let package = Package(
         .target(name: "JOSE", dependencies: ["Cryptography", "JSON"], swiftSettings: strict + optimized),
         // HTML, with the style sheet and the modules of script in `Assets/Files`.
         .target(
-            name: "Pages", dependencies: ["Calendar", "Cryptography", "HTTP"],
+            name: "Pages", dependencies: ["Calendar", "Cryptography", "HTTP", "Texts"],
             resources: [.embedInCode("Assets/Files")], swiftSettings: strict + optimized),
         .target(name: "WebAuthn", dependencies: ["Cryptography", "JSON"], swiftSettings: strict + optimized),
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: strictMemory),
@@ -130,7 +131,8 @@ let package = Package(
             name: "HTTPServer", dependencies: ["HTTP", "EventLoops", "Sockets", "TLS", "CLinux", "Locks"],
             swiftSettings: strictMemory),
         .target(name: "Geolocation", dependencies: ["CMaxMindDB", "Sockets"], swiftSettings: strictMemory),
-        // Row 4: what admins can do
+        // Row 4: what admins can do, and the words of mails
+        .target(name: "Mail", dependencies: ["Calendar", "Sessions"], swiftSettings: strict),
         .target(name: "AdminActs", dependencies: ["HTTP", "JSON", "Sessions"], swiftSettings: strict),
         // Row 5: the console, which is words and forms
         .target(
@@ -169,14 +171,14 @@ let package = Package(
             name: "Deliveries",
             dependencies: [
                 "Calendar", "JSON", "Cryptography", "Telemetry", "HTTP", "HTTPClient", "Sessions", "Geolocation",
-                "Endpoints", "Locks", "Sockets",
+                "Endpoints", "Locks", "Mail", "Sockets",
             ], swiftSettings: strict),
         // Row 8: what an operator decides
         .target(
             name: "Configuration",
             dependencies: [
                 "JSON", "Cryptography", "Telemetry", "HTTP", "HTTPClient", "Sockets", "Sessions", "Federation",
-                "Endpoints", "Deliveries",
+                "Endpoints", "Deliveries", "Mail", "Pages", "Texts",
             ], swiftSettings: strict),
         // Row 9: wiring
         .target(
@@ -184,13 +186,14 @@ let package = Package(
             dependencies: [
                 "Calendar", "Cryptography", "Telemetry", "HTTP", "HTTPClient", "EventLoops", "Sockets", "TLS",
                 "HTTPServer", "Sessions", "Federation", "Geolocation", "Endpoints", "SQLiteStore", "PostgresStore",
-                "Deliveries", "Configuration", "Locks",
+                "Deliveries", "Configuration", "Locks", "Mail", "Pages",
             ], swiftSettings: strict),
         // Row 10: diagnosis of what is wired
         .target(
             name: "Doctor",
             dependencies: [
-                "Calendar", "JSON", "Configuration", "Endpoints", "Server", "Sessions", "SQLiteStore", "PostgresStore",
+                "Calendar", "JSON", "Configuration", "Deliveries", "Endpoints", "Mail", "Server", "Sessions",
+                "SQLiteStore", "PostgresStore",
                 "StoreFoundation", "HTTP", "HTTPClient", "Sockets", "Geolocation", "QRCode", "TLS", "Telemetry",
             ], swiftSettings: strict),
         // Row 11: programs
@@ -198,8 +201,8 @@ let package = Package(
             name: "sojourn",
             dependencies: [
                 "AdminActs", "CLinux", "Calendar", "JSON", "Transfer", "Configuration", "Deliveries", "Doctor",
-                "Server",
-                "Endpoints", "Sessions",
+                "Mail", "Server",
+                "Endpoints", "Pages", "Sessions",
                 "SQLiteStore", "PostgresStore",
                 "StoreFoundation", "HTTP",
                 "Sockets", "Geolocation", "TLS", "Cryptography", "JOSE", "Telemetry", "Locks",
@@ -215,7 +218,8 @@ let package = Package(
         .executableTarget(
             name: "sojourn-demo",
             dependencies: [
-                "SojournClient", "Configuration", "Server", "Sessions", "HTTP", "JSON", "Sockets", "Telemetry", "Locks",
+                "SojournClient", "SojournTestKit", "Configuration", "Server", "Sessions", "HTTP", "JSON", "Sockets",
+                "Telemetry", "Locks",
             ], swiftSettings: strict),
         .executableTarget(
             name: "sojourn-phone", dependencies: ["SojournClient", "SojournTestKit"], swiftSettings: portable),
@@ -246,7 +250,8 @@ let package = Package(
         + tests("OAuthTests", "unit", ["OAuth", "HTTP"])
         + tests("PRECISTests", "unit", ["PRECIS"])
         + tests("QRCodeTests", "unit", ["QRCode", "Repository"])
-        + tests("PagesTests", "unit", ["Pages", "PageSamples", "HTTP", "Sessions", "Repository"], more: optimized)
+        + tests(
+            "PagesTests", "unit", ["Pages", "PageSamples", "HTTP", "Sessions", "Texts", "Repository"], more: optimized)
         + tests(
             "JOSETests", "unit", ["JOSE", "JSON", "Cryptography", "Repository"],
             exclude: ["Wycheproof", "Encryption"])
@@ -262,7 +267,8 @@ let package = Package(
         + tests(
             "EndpointsTests", "unit",
             [
-                "AdminActs", "Console", "Endpoints", "Federation", "HTTPClient", "HostileServer", "SQLiteStore",
+                "AdminActs", "Console", "Deliveries", "Endpoints", "Federation", "HTTPClient", "HostileServer",
+                "SQLiteStore",
                 "StoreConformance", "Sessions",
                 "Pages", "OAuth", "JOSE", "JSON", "HTTP", "Cryptography", "Telemetry", "Locks", "Repository",
                 "WebAuthn",
@@ -284,9 +290,10 @@ let package = Package(
             "ConfigurationTests", "unit",
             [
                 "Configuration", "Deliveries", "Federation", "HTTPClient", "Sessions", "Cryptography", "JSON",
-                "Telemetry", "Repository", "WebAuthn",
+                "Telemetry", "Repository", "WebAuthn", "Mail", "Pages",
             ])
-        + tests("DeliveriesTests", "unit", ["Deliveries"])
+        + tests("DeliveriesTests", "unit", ["Deliveries", "HTTPClient", "Sessions"])
+        + tests("MailTests", "unit", ["Mail", "Sessions"])
         // Tests of the stores
         + tests(
             "SQLiteStoreTests", "stores",
@@ -318,6 +325,12 @@ let package = Package(
                 "Sockets", "TLS", "TLSFixture", "Cryptography", "Telemetry", "Locks", "Migrations", "PostgresStore",
                 "PostgresFixture", "StoreConformance", "StoreFoundation", "Repository", "WebAuthn", "WebAuthnFixture",
             ], exclude: ["Scripts", "Snippets"])
+        + tests(
+            "MailerTests", "system",
+            [
+                "sojourn", "Server", "Configuration", "Deliveries", "HTTPClient", "HostileServer", "JSON", "Mail",
+                "Sessions", "Sockets", "Cryptography", "Telemetry", "TLSFixture", "Locks", "Repository",
+            ], exclude: ["Scripts"])
         + tests(
             "BrowserTests", "system",
             ["sojourn", "sojourn-phone", "PageSamples", "TLSFixture", "PostgresFixture", "Repository"],

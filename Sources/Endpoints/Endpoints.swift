@@ -18,7 +18,7 @@
 
 internal import Glibc
 public import HTTP
-internal import Pages
+public import Pages
 public import Sessions
 public import Telemetry
 
@@ -45,6 +45,8 @@ public final class Endpoints: Sendable {
     let consoleSettings: ConsoleSettings
     /// What the console says about the machine.
     let machine: MachineState
+    /// The languages of pages and mails.
+    let languages: PageLanguages
     /// The clock that tests of apps move; nil for a server that is no test server.
     let testClock: TestClock?
     let consoleSessions = ConsoleSessions()
@@ -73,6 +75,7 @@ public final class Endpoints: Sendable {
     ///   - console: what the operator has decided about the console.
     ///   - history: gets the outcomes of refreshes and logins, and has those of the store; nil: a new one.
     ///   - machine: what the console says about the machine.
+    ///   - languages: the languages of pages and mails.
     ///   - issuerPath: how the path in the issuer's URL comes in requests.
     ///   - testClock: the clock that tests of apps move; nil: there are no calls for tests.
     ///   - isStopping: whether the server is about to stop, so that `GET /readyz` answers 503.
@@ -84,7 +87,8 @@ public final class Endpoints: Sendable {
         backups: (any BackupService)? = nil, identityVerifier: (any IdentityVerifier)? = nil,
         remoteLogins: Proximity = Proximity(), scopes: Scope = .empty, waiting: WaitingLimits = WaitingLimits(),
         console: ConsoleSettings = ConsoleSettings(), history: OutcomeHistory? = nil,
-        machine: MachineState = MachineState(), issuerPath arrival: IssuerPath.Arrival = .either,
+        machine: MachineState = MachineState(), languages: PageLanguages = .builtIn,
+        issuerPath arrival: IssuerPath.Arrival = .either,
         testClock: TestClock? = nil,
         isStopping: @escaping @Sendable () -> Bool = { false },
         stopwatch: @escaping @Sendable () -> Int64 = Endpoints.monotonicTime,
@@ -117,6 +121,7 @@ public final class Endpoints: Sendable {
         waitingCalls = WaitingCalls(waiting, registry)
         consoleSettings = console
         self.machine = machine
+        self.languages = languages
         self.testClock = testClock
         self.stopwatch = stopwatch
         requestIDs = RequestIDMaker(context.random)
@@ -164,7 +169,7 @@ public final class Endpoints: Sendable {
             let start = stopwatch()
             let call = Call(
                 request: request, caller: caller, requestID: id.text, route: route, parameter: parameter,
-                issuerPath: issuerPath(for: caller))
+                issuerPath: issuerPath(for: caller), languages: languages)
             if call.mayWait {
                 // The closure has no capture list, because with one it would change to the loop's queue and back again (Swift
                 // 6.3).
@@ -239,7 +244,7 @@ public final class Endpoints: Sendable {
                 error,
                 to: Call(
                     request: request, caller: caller, requestID: id.text, route: route, parameter: "",
-                    issuerPath: issuerPath(for: caller)))
+                    issuerPath: issuerPath(for: caller), languages: languages))
         }
     }
 

@@ -32,6 +32,8 @@ public struct TokenRequest: Sendable {
     public var password: String? { parameters["password"] }
     /// `user_assertion`, the proof of the user's presence, signed with the session's presence key.
     public var userAssertion: String? { parameters["user_assertion"] }
+    /// `otp`, the code of the second factor beside the password.
+    public var otp: String? { parameters["otp"] }
     /// `id_token`, the proof of the user's presence by a login at an identity provider.
     public var idToken: String? { parameters["id_token"].flatMap { $0 == Self.noIDToken ? nil : $0 } }
     /// Whether the answer can have an ID token. `id_token=false` declines it, and a request that proves presence by one needs none.

@@ -93,13 +93,13 @@ public actor SojournServer {
             let application = try await openApplication(issuer: addresses.public)
             answerClock.become(application.database.clock)
             application.show(engine, waitingChanges: { [database = application.database] in database.waitingChanges })
-            let webhooks: [Delivery]
+            let outgoing: OutgoingMessages
             let geoDatabase: GeoDatabaseFile?
             let clocks: ClockComparison?
             let endpoints: Endpoints
             do throws(StartError) {
                 geoDatabase = try configuration.geoDatabase(logger: environment.logger)
-                webhooks = try application.webhooks(configuration.webhooks, environment, locations: geoDatabase)
+                outgoing = try application.outgoingMessages(configuration, environment, locations: geoDatabase)
                 // After the database is open, because a server that still has it open needs the file of the socket.
                 try listenToAdministrators(engine, addresses.adminSocket)
                 try await application.beginServing()
@@ -109,7 +109,8 @@ public actor SojournServer {
                 endpoints = application.endpoints(
                     retryAfter: retryAfter,
                     remoteLogins: configuration.remoteLogins(geoDatabase), console: consoleSettings(addresses),
-                    machine: machineState(application, reloaders, geoDatabase, clocks), testClock: testClock,
+                    machine: machineState(application, reloaders, geoDatabase, clocks),
+                    languages: try configuration.pageLanguages(), testClock: testClock,
                     isStopping: { [stopFlag] in stopFlag.isSet })
                 try beginAccepting(engine, endpoints)
                 try writeReadyFile(addresses)
@@ -118,10 +119,10 @@ public actor SojournServer {
                 throw error
             }
             let clientDeliveries = application.clientDeliveries(configuration.server.privateReceivers, environment)
-            let notices = application.backchannelNotices(environment)
+            let notices = application.notices(environment, locations: geoDatabase)
             let maintenance = Maintenance(
                 context: application.context, logger: environment.logger, clockFile: application.clockFile,
-                cleanUp: configuration.cleanUp, webhooks: webhooks,
+                cleanUp: configuration.cleanUp, webhooks: outgoing.webhooks,
                 clientDeliveries: clientDeliveries, lease: application.cleanUpLease(environment))
             let rechecks = application.rechecks(environment.logger)
             application.database.beginBuildingIndexes()
@@ -137,10 +138,10 @@ public actor SojournServer {
                         group.addTask { await maintenance.watchLogins(of: endpoints.phoneLogins) }
                         group.addTask { await maintenance.watchClocks() }
                         group.addTask { await maintenance.watchKeys() }
-                        group.addTask { await notices.run() }
+                        for notice in notices { group.addTask { await notice() } }
                         if let feedLag { group.addTask { await feedLag.run() } }
                         for deliveries in clientDeliveries { group.addTask { await deliveries.run() } }
-                        for webhook in webhooks { group.addTask { await webhook.run() } }
+                        group.addTask { await outgoing.run() }
                         if let geoDatabase { group.addTask { await geoDatabase.run() } }
                         for recheck in rechecks { group.addTask { await recheck.run() } }
                         for reloader in reloaders { group.addTask { await reloader.run() } }

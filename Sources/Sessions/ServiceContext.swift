@@ -44,6 +44,12 @@ public final class ServiceContext: Sendable {
     public let verificationSecrets: VerificationSecrets
     /// Wakes the sender of mails; nil: no mail is sent, and there are no verifications.
     public let mails: MailWaker?
+    /// Seals the seeds of authenticators.
+    public let totpSeeds: TOTPSeeds
+    /// Seals the first steps of logins whose second factor is missing.
+    let firstSteps: FirstSteps
+    /// The bounds of second factors.
+    public let secondFactorRules: SecondFactorRules
     /// The time.
     public let clock: WallClock
     /// Guards against jumps of the clock; nil: the clock is trusted.
@@ -59,7 +65,11 @@ public final class ServiceContext: Sendable {
 
     /// The rules for new passwords.
     public let passwordRules: PasswordRules
-    /// The lifetime of a password reset token.
+    /// The members of their accounts that users may change.
+    public let editable: Set<ProfileMember>
+    /// The rules for accounts that users make and end by themselves.
+    public let accountRules: AccountRules
+    /// The lifetime of a link of an admin for a new password.
     public let resetTokenLifetime: Duration
     /// The delays and the lock after wrong passwords.
     public let lockoutPolicy: LockoutPolicy
@@ -84,10 +94,17 @@ public final class ServiceContext: Sendable {
         clockGuard: ClockGuard? = nil, proofs: DPoPPolicy = DPoPPolicy(),
         lockoutPolicy: LockoutPolicy = LockoutPolicy(),
         passwordRules: PasswordRules = PasswordRules(), resetTokenLifetime: Duration = .seconds(3600),
-        passkeys: PasskeyPolicy? = nil, loginRules: PhoneLoginRules = PhoneLoginRules(), mails: MailWaker? = nil
+        passkeys: PasskeyPolicy? = nil, loginRules: PhoneLoginRules = PhoneLoginRules(), mails: MailWaker? = nil,
+        accountRules: AccountRules = AccountRules(), secondFactorRules: SecondFactorRules = SecondFactorRules(),
+        editable: Set<ProfileMember> = Set(ProfileMember.usual)
     ) {
+        self.accountRules = accountRules
+        totpSeeds = TOTPSeeds(rootKeys: rootKeys, random: random)
+        firstSteps = FirstSteps(rootKeys: rootKeys, random: random)
+        self.secondFactorRules = secondFactorRules
         verificationSecrets = VerificationSecrets(rootKeys: rootKeys)
         self.mails = mails
+        self.editable = editable
         loginCodes = PhoneLoginCodeCoder(rootKeys: rootKeys)
         invitationCodes = PhoneLoginCodeCoder(.invitations, rootKeys: rootKeys)
         enrolmentKey = HMACSHA256Key(rootKeys.first.derive("sojourn enrolment"))

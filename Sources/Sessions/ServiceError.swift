@@ -61,8 +61,18 @@ public enum ServiceError: Error, Hashable, Sendable {
     case invalidScope
     /// The resource is unknown, or not allowed for the client (RFC 8707 section 2).
     case invalidTarget
+    /// Mails are not sent to that address, whether it has an account or not.
+    case emailNotSupported
+    /// The typed code is wrong; how many tries the verification has left.
+    case invalidCode(attemptsLeft: Int)
+    /// The verification is used, expired, cancelled, replaced or out of tries.
+    case verificationOver
+    /// Strangers make no accounts here, or not for that mailbox.
+    case signUpClosed
     /// A member of the request is missing or impossible.
     case invalid(member: String, detail: String)
+    /// A login or a proof lacks its second factor. Indirect, because a refresh carries errors in its frames.
+    indirect case secondFactor(SecondFactorRefusal)
     /// The named thing does not exist.
     case notFound(String)
     /// The request contradicts what is there.

@@ -32,8 +32,14 @@ public struct Services: Sendable {
     public let eventStreams: EventStreamService
     /// Signs tokens with the present keys of all nodes.
     public let signer: TokenSigner
+    /// Proves mailboxes.
+    public let verifications: VerificationService
+    /// Makes accounts by proofs of mailboxes.
+    public let signUp: SignUpService
     /// Changes of a user's own account.
     public let accounts: AccountService
+    /// Adds and removes second factors.
+    public let secondFactors: SecondFactorService
     /// The calls of admins.
     public let administration: Administration
 
@@ -43,6 +49,7 @@ public struct Services: Sendable {
         sleep: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     ) {
         self.context = context
+        secondFactors = SecondFactorService(context)
         signer = TokenSigner(context)
         let passwords = PasswordVerifier(context)
         let foreignTokens = ForeignTokenService(context)
@@ -55,13 +62,15 @@ public struct Services: Sendable {
         federation = FederationService(context, login)
         logout = LogoutService(context, refresh, foreignTokens)
         pageLogin = PageLoginService(context, signer, logout, federation)
-        phoneLogins = PhoneLoginService(
-            context, signer, presence, logout, passwords, watch: PhoneLoginWatch(now: now, sleep: sleep))
+        let watch = PhoneLoginWatch(now: now, sleep: sleep)
+        phoneLogins = PhoneLoginService(context, signer, presence, logout, passwords, watch: watch)
+        verifications = VerificationService(context, login, watch)
         accessTokens = AccessTokenVerifier(context, signer)
         clients = ClientAuthenticator(context)
         clientCredentials = ClientCredentialsService(context, signer)
         eventStreams = EventStreamService(context, now: now, sleep: sleep)
-        accounts = AccountService(context, passwords, presence, federation)
+        accounts = AccountService(context, passwords, presence, federation, verifications)
+        signUp = SignUpService(context, login, verifications, accounts, passkeys)
         anonymousUsers = AnonymousUserService(context, login, federation, accounts)
         administration = Administration(context, accounts, logout, passkeys)
     }

@@ -42,6 +42,7 @@ public struct Exporter {
         let base = try await readBase()
         for key in base.signingKeys { try write(.signingKey, key.members, to: &writer) }
         for key in base.adminKeys { try write(.adminKey, key.members, to: &writer) }
+        try await writeLogos(to: &writer)
         var settings = base.settings
         if let end = settings.earlierTokensEnd, end <= now { settings.earlierTokensEnd = nil }
         try write(.settings, settings.members, to: &writer)
@@ -61,8 +62,10 @@ public struct Exporter {
     /// Writes the other records; throws if `base` has changed since.
     mutating func finish(after base: Base, to writer: inout LineWriter) async throws(TransferError) {
         try await writeUsers(to: &writer)
+        try await writeUserDetails(to: &writer)
         try await writeIdentities(to: &writer)
         try await writePasskeys(to: &writer)
+        try await writeSecondFactors(to: &writer)
         try await writeSessions(base, to: &writer)
         try await writeLogins(to: &writer)
         try await writePhoneLogins(to: &writer)
@@ -106,6 +109,19 @@ public struct Exporter {
         return Dictionary(found.map { ($0.userID, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
+    private mutating func writeLogos(to writer: inout LineWriter) async throws(TransferError) {
+        var last: [UInt8]?
+        repeat {
+            let part = try await read { [store, last] () async throws(StoreError) in
+                try await store.read(.short) { (reader) throws(TransactionError) in
+                    try reader.logos(after: last, limit: 16).value()
+                }
+            }
+            for logo in part { try write(.logo, logo.members, to: &writer) }
+            last = part.last?.digest
+        } while last != nil
+    }
+
     private mutating func writeIdentities(to writer: inout LineWriter) async throws(TransferError) {
         var parts = Parts { [store] (last: Identity?) async throws(StoreError) in
             try await store.identities(after: last?.key, limit: Parts<Identity>.size)
@@ -121,6 +137,33 @@ public struct Exporter {
         }
         while let part = try await next(of: &parts) {
             for passkey in part { try write(.passkey, passkey.members, to: &writer) }
+        }
+    }
+
+    private mutating func writeUserDetails(to writer: inout LineWriter) async throws(TransferError) {
+        var parts = Parts { [store] (last: UserDetails?) async throws(StoreError) in
+            try await store.userDetails(after: last?.userID, limit: Parts<UserDetails>.size)
+        }
+        while let part = try await next(of: &parts) {
+            for details in part { try write(.userDetails, details.members, to: &writer) }
+        }
+    }
+
+    /// Writes the recovery codes after the authenticators for which they stand in.
+    private mutating func writeSecondFactors(to writer: inout LineWriter) async throws(TransferError) {
+        var parts = Parts { [store] (last: TOTPFactor?) async throws(StoreError) in
+            try await store.totpFactors(after: last?.id, limit: Parts<TOTPFactor>.size)
+        }
+        var users: Set<Identifier<User>> = []
+        while let part = try await next(of: &parts) {
+            for factor in part {
+                try write(.totp, factor.members, to: &writer)
+                users.insert(factor.userID)
+            }
+        }
+        for user in users {
+            let set = try await read { () async throws(StoreError) in try await store.recoveryCodes(of: user) }
+            if !set.codes.isEmpty { try write(.recoveryCodes, set.members, to: &writer) }
         }
     }
 

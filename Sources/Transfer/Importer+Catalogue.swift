@@ -61,6 +61,13 @@ extension Importer {
         }
     }
 
+    /// Adds logos, before the settings and the clients that show them.
+    func write(_ logos: [Logo]) async throws(StoreError) {
+        try await store.write(.everything) { (transaction) throws(TransactionError) in
+            for logo in logos { transaction.insert(logo) }
+        }
+    }
+
     /// Writes settings and clients in one transaction, because they must fit together.
     mutating func write(
         _ settings: [(line: Int, settings: Settings)], _ clients: [(line: Int, client: Client)]

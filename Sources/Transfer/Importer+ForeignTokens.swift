@@ -16,7 +16,7 @@ extension Importer {
         if doubtful.isEmpty { return }
         let ids = try await store.userIDs(named: Set(doubtful.map(\.0.username)))
         for (user, outcome) in doubtful where ids[user.username] != user.id {
-            names[Text.key(user.username)] = outcome == .usernameTaken ? .taken : .changed
+            names[Text.key(user.username)] = outcome == .usernameTaken || outcome == .emailTaken ? .taken : .changed
         }
     }
 

@@ -10,6 +10,7 @@ extension Importer {
     ) async throws(StoreError) -> [RefusedLine] {
         var keys: [(Int, StoredSigningKey)] = []
         var admins: [AdminKey] = []
+        var logos: [Logo] = []
         var settings: [(line: Int, settings: Settings)] = []
         var clients: [(line: Int, client: Client)] = []
         var users: [(line: Int, user: User, sources: UserSources?)] = []
@@ -19,6 +20,9 @@ extension Importer {
         var identities: [(line: Int, identity: Identity)] = []
         var passkeys: [(line: Int, passkey: Passkey)] = []
         var checks: [(line: Int, check: ProviderCheckLine)] = []
+        var details: [(line: Int, item: UserDetails)] = []
+        var factors: [(line: Int, item: TOTPFactor)] = []
+        var codes: [(line: Int, item: RecoveryCodeSet)] = []
         var pins: [(line: Int, pin: PIN)] = []
         var tokens: [(line: Int, token: ForeignTokenLine)] = []
         var used: [OneTimeToken] = []
@@ -28,10 +32,14 @@ extension Importer {
             case .header, .end: break
             case .signingKey(let key): keys.append((line, key))
             case .adminKey(let key): admins.append(key)
+            case .logo(let logo): logos.append(logo)
             case .settings(let entry): settings.append((line, entry))
             case .client(let client): clients.append((line, client))
             case .user(let user, let sources): users.append((line, user, sources))
             case .passkey(let passkey): passkeys.append((line, passkey))
+            case .userDetails(let entry): details.append((line, entry))
+            case .totp(let factor): factors.append((line, factor))
+            case .recoveryCodes(let set): codes.append((line, set))
             case .identity(let identity): identities.append((line, identity))
             case .session(let session): sessions.append((line, session))
             case .login(let login): logins.append((line, login))
@@ -46,10 +54,12 @@ extension Importer {
         var refused: [RefusedLine] = []
         if !keys.isEmpty { refused += try await write(keys) }
         if !admins.isEmpty { try await write(admins) }
+        if !logos.isEmpty { try await write(logos) }
         if !settings.isEmpty || !clients.isEmpty { refused += try await write(settings, clients) }
         if !users.isEmpty { refused += try await write(users) }
         if !identities.isEmpty { refused += try await write(identities) }
         if !passkeys.isEmpty { refused += try await write(passkeys) }
+        refused += try await writeSecondFactors(details, factors, codes)
         if !sessions.isEmpty { refused += try await write(sessions) }
         if !logins.isEmpty { refused += try await write(logins) }
         if !phoneLogins.isEmpty { refused += try await write(phoneLogins) }
@@ -92,6 +102,35 @@ extension Importer {
         return note(
             try await judged(outcomes, of: users),
             of: lines.map { ($0.line, "the passkey '\($0.passkey.name)'") })
+    }
+
+    private mutating func writeSecondFactors(
+        _ details: [(line: Int, item: UserDetails)], _ factors: [(line: Int, item: TOTPFactor)],
+        _ codes: [(line: Int, item: RecoveryCodeSet)]
+    ) async throws(StoreError) -> [RefusedLine] {
+        var refused = try await add(details, "the details of the user", \.userID) {
+            (store, items, mode) async throws(StoreError) in try await store.importUserDetails(items, mode)
+        }
+        refused += try await add(factors, "the authenticator of the user", \.userID) {
+            (store, items, mode) async throws(StoreError) in try await store.importTOTPFactors(items, mode)
+        }
+        return refused
+            + (try await add(codes, "the recovery codes of the user", \.userID) {
+                (store, items, mode) async throws(StoreError) in try await store.importRecoveryCodes(items, mode)
+            })
+    }
+
+    /// Writes lines that belong to users, by `write`.
+    private mutating func add<Item: Sendable>(
+        _ lines: [(line: Int, item: Item)], _ subject: String, _ userID: (Item) -> Identifier<User>,
+        _ write: (any Store, [Item], ImportMode) async throws(StoreError) -> [ImportOutcome]
+    ) async throws(StoreError) -> [RefusedLine] {
+        if lines.isEmpty { return [] }
+        let users = lines.map { userID($0.item) }
+        let outcomes = try await write(store, lines.map(\.item), try await mode(for: users))
+        return note(
+            try await judged(outcomes, of: users),
+            of: lines.map { ($0.line, "\(subject) \(userID($0.item))") })
     }
 
     private mutating func write(
@@ -167,6 +206,8 @@ extension Importer {
             case .kept: keptCount += 1
             case .differs, .writtenInPart: differingCount += 1
             case .usernameTaken: refused.append((line, LineProblem("\(subject) belongs to another user")))
+            case .emailTaken:
+                refused.append((line, LineProblem("the verified address of \(subject) belongs to another user")))
             case .unknownUser: refused.append((line, LineProblem("the user of \(subject) is not there")))
             }
         }

@@ -154,10 +154,6 @@ extension User {
         guard prepared.utf8.elementsEqual(username.utf8) else {
             throw LineProblem("'username' would be stored as '\(prepared)': write it so if this is the name")
         }
-        var reset: PasswordReset?
-        if let secretHash = try line.optionalBytes("reset_secret_hash") {
-            reset = PasswordReset(secretHash: secretHash, expiresAt: try line.instant("reset_expires_at"))
-        }
         self.init(
             id: try line.optionalIdentifier("user_id") ?? User.importedID(username: username), username: username,
             profile: Profile(
@@ -166,7 +162,7 @@ extension User {
                 familyName: try line.name("family_name"), country: try line.optionalText("country")),
             passwordHash: try line.passwordHash(), offlineSessionMax: try line.optionalDuration("offline_session_max"),
             disabledByAdmin: try line.disabling(by: "admin"), disabledByUser: try line.disabling(by: "user"),
-            passwordReset: reset, createdAt: try line.optionalInstant("created_at") ?? now)
+            createdAt: try line.optionalInstant("created_at") ?? now)
         // Every later change of the user checks the whole profile.
         if let email = profile.email, !Mailbox.isValid(email) {
             throw LineProblem("'email' must be a mailbox such as anna@example.com")
@@ -217,8 +213,6 @@ extension User {
         members.add("offline_session_max", offlineSessionMax)
         members.add(disabledByAdmin, by: "admin")
         members.add(disabledByUser, by: "user")
-        members.add("reset_secret_hash", bytes: passwordReset?.secretHash)
-        members.add("reset_expires_at", passwordReset?.expiresAt)
         members.add("wrong_passwords", wrongPasswords?.count)
         members.add("wrong_password_at", wrongPasswords?.lastAt)
         members.add("locked_until", wrongPasswords?.lockedUntil)

@@ -16,6 +16,8 @@ extension Settings {
                 rotationInterval: try line.duration("rotation_interval")),
             epoch: try line.integer("epoch"), revokedBefore: revokedBefore)
         earlierTokensEnd = try line.optionalInstant("earlier_tokens_end_at")
+        secondFactorPolicy = try line.optionalWord("second_factor_policy") ?? .ifEnrolled
+        branding = try Branding(&line)
     }
 
     /// The line of the settings.
@@ -30,6 +32,8 @@ extension Settings {
         members.add("revoked_before_epoch", revokedBefore?.epoch)
         members.add("revoked_before_at", revokedBefore?.at)
         members.add("earlier_tokens_end_at", earlierTokensEnd)
+        members.add("second_factor_policy", secondFactorPolicy.rawValue)
+        branding.add(to: &members)
         return members
     }
 }
@@ -68,6 +72,8 @@ extension Client {
             try line.value("token_endpoint_auth_method_pinned", "true or false", as: Bool.self) ?? false
         staysLoggedIn = try line.value("stay_logged_in", "true or false", as: Bool.self) ?? true
         anonymousUsers = try line.value("anonymous_users", "true or false", as: Bool.self) ?? false
+        signUp = try line.value("sign_up", "true or false", as: Bool.self) ?? false
+        secondFactorPolicy = try line.optionalWord("second_factor_policy")
         appData = try line.optionalWord("app_data") ?? .ignore
         attestation = try line.optionalWord("attestation") ?? .ignore
         resources = try line.value("resources", "a list of strings", as: [String].self) ?? []
@@ -78,6 +84,7 @@ extension Client {
             }
         }
         try readPageRegistration(&line)
+        branding = try Branding(&line)
         if let text = try line.optionalText("event_stream") {
             guard let stream = EventStream(text: text) else { throw LineProblem("'event_stream' cannot be read") }
             eventStream = stream
@@ -120,8 +127,11 @@ extension Client {
         if attestation != .ignore { members.add("attestation", attestation.rawValue) }
         if !staysLoggedIn { members.add("stay_logged_in", staysLoggedIn) }
         if anonymousUsers { members.add("anonymous_users", anonymousUsers) }
+        if signUp { members.add("sign_up", signUp) }
+        members.add("second_factor_policy", secondFactorPolicy?.rawValue)
         if scopeClaims != .preset { members.add("scope_claims", scopeClaims.names) }
         addPageRegistration(to: &members)
+        branding.add(to: &members)
         members.add("event_stream", eventStream?.text)
         return members
     }
@@ -230,6 +240,43 @@ extension AdminKey {
         members.add("scope", scope.rawValue)
         members.add("expires_at", expiresAt)
         members.add("last_used_at", lastUsedAt)
+        return members
+    }
+}
+
+extension Branding {
+    init(_ line: inout TransferLine) throws(LineProblem) {
+        self.init(
+            accent: try line.optionalText("accent"), logo: try line.optionalText("logo"),
+            policyURL: try line.optionalText("policy_uri"), termsURL: try line.optionalText("tos_uri"),
+            supportURL: try line.optionalText("support_uri"), supportEmail: try line.optionalText("support_email"))
+        if let problem { throw LineProblem(problem) }
+        if let logo, Logo.digest(named: logo) == nil { throw LineProblem("'logo' must be 64 hexadecimal digits") }
+    }
+
+    /// Adds the members that are set.
+    func add(to members: inout TransferMembers) {
+        members.add("accent", accent)
+        members.add("logo", logo)
+        members.add("policy_uri", policyURL)
+        members.add("tos_uri", termsURL)
+        members.add("support_uri", supportURL)
+        members.add("support_email", supportEmail)
+    }
+}
+
+extension Logo {
+    init(_ line: inout TransferLine) throws(LineProblem) {
+        let picture = try line.bytes("picture")
+        do throws(LogoProblem) { try self.init(checking: picture) } catch {
+            throw LineProblem("'picture' \(error.description)")
+        }
+    }
+
+    /// The line of a logo.
+    var members: TransferMembers {
+        var members = TransferMembers(.logo)
+        members.add("picture", bytes: bytes)
         return members
     }
 }

@@ -8,7 +8,10 @@ enum TransferRecord {
         case header
         case signingKey = "signing_key"
         case adminKey = "admin_key"
-        case settings, client, user, identity, passkey, session, login
+        case logo, settings, client, user, identity, passkey, session, login
+        case userDetails = "user_details"
+        case totp
+        case recoveryCodes = "recovery_codes"
         case phoneLogin = "phone_login"
         case providerCheck = "provider_check"
         case pin
@@ -18,7 +21,8 @@ enum TransferRecord {
 
         /// The kinds that are counted, in the order of an export.
         static let counted: [Kind] = [
-            .signingKey, .adminKey, .settings, .client, .user, .identity, .passkey, .session, .login,
+            .signingKey, .adminKey, .logo, .settings, .client, .user, .userDetails, .identity, .passkey, .totp,
+            .recoveryCodes, .session, .login,
             .phoneLogin, .providerCheck, .pin, .foreignToken, .usedToken, .revocation,
         ]
 
@@ -31,11 +35,15 @@ enum TransferRecord {
             case .header: "headers"
             case .signingKey: "signing keys"
             case .adminKey: "admin keys"
+            case .logo: "logos"
             case .settings: "settings"
             case .client: "clients"
             case .user: "users"
             case .identity: "identities"
             case .passkey: "passkeys"
+            case .userDetails: "details of users"
+            case .totp: "authenticators"
+            case .recoveryCodes: "sets of recovery codes"
             case .session: "sessions"
             case .login: "logins"
             case .phoneLogin: "logins with a phone"
@@ -52,11 +60,15 @@ enum TransferRecord {
     case header
     case signingKey(StoredSigningKey)
     case adminKey(AdminKey)
+    case logo(Logo)
     case settings(Settings)
     case client(Client)
     case user(User, UserSources?)
     case identity(Identity)
     case passkey(Passkey)
+    case userDetails(UserDetails)
+    case totp(TOTPFactor)
+    case recoveryCodes(RecoveryCodeSet)
     case session(Session)
     case login(PageLogin)
     case phoneLogin(PhoneLogin)
@@ -72,11 +84,15 @@ enum TransferRecord {
         case .header: .header
         case .signingKey: .signingKey
         case .adminKey: .adminKey
+        case .logo: .logo
         case .settings: .settings
         case .client: .client
         case .user: .user
         case .identity: .identity
         case .passkey: .passkey
+        case .userDetails: .userDetails
+        case .totp: .totp
+        case .recoveryCodes: .recoveryCodes
         case .session: .session
         case .login: .login
         case .phoneLogin: .phoneLogin
@@ -103,6 +119,7 @@ enum TransferRecord {
             self = .header
         case .signingKey: self = .signingKey(try StoredSigningKey(&line))
         case .adminKey: self = .adminKey(try AdminKey(&line))
+        case .logo: self = .logo(try Logo(&line))
         case .settings: self = .settings(try Settings(&line))
         case .client: self = .client(try Client(&line))
         case .user:
@@ -110,6 +127,9 @@ enum TransferRecord {
             self = .user(user, try UserSources(&line, of: user))
         case .identity: self = .identity(try Identity(&line))
         case .passkey: self = .passkey(try Passkey(&line))
+        case .userDetails: self = .userDetails(try UserDetails(&line))
+        case .totp: self = .totp(try TOTPFactor(&line))
+        case .recoveryCodes: self = .recoveryCodes(try RecoveryCodeSet(&line))
         case .session: self = .session(try Session(&line))
         case .login: self = .login(try PageLogin(&line))
         case .phoneLogin: self = .phoneLogin(try PhoneLogin(&line))

@@ -27,6 +27,7 @@ extension Phone {
         case .refused(let refusal): ["error": .string("refused"), "reason": .string(refusal.code)]
         case .locked: ["error": .string("locked")]
         case .presenceRequired: ["error": .string("presence-required")]
+        case .secondFactorRequired: ["error": .string("second-factor-required")]
         case .presence(let failure): ["error": .string("presence"), "detail": .string("\(failure)")]
         case .store, .key, .cancelled, .misconfigured: ["error": .string("other"), "detail": .string("\(error)")]
         }

@@ -12,8 +12,16 @@ enum AccountAct: CaseIterable {
     case logins
     /// Adds, names or removes a passkey.
     case passkeys
+    /// Adds, confirms or removes an authenticator app, or makes recovery codes.
+    case factors
     /// Lets a device in, or refuses it.
     case decision
+    /// Stores the profile.
+    case profile
+    /// Has a code sent to a new mailbox.
+    case email
+    /// Deletes the account.
+    case deletion
 
     /// Where its form goes.
     var path: PagePath {
@@ -21,7 +29,11 @@ enum AccountAct: CaseIterable {
         case .end: .accountEnd
         case .logins: .accountLogins
         case .passkeys: .accountPasskeys
+        case .factors: .accountFactors
         case .decision: .deviceDecision
+        case .profile: .accountProfile
+        case .email: .accountEmail
+        case .deletion: .accountDelete
         }
     }
 
@@ -30,15 +42,20 @@ enum AccountAct: CaseIterable {
         switch self {
         case .end: .account
         case .logins, .passkeys: .accountSecurity
+        case .factors: .accountFactors
         case .decision: Endpoints.devicePath(form)
+        case .profile: .accountProfile
+        case .email: .accountEmail
+        case .deletion: .accountDelete
         }
     }
 
     /// Whether it needs a login of the last minutes, whatever the form says. A decision needs one to let the device in.
     private var needsRecentLogin: Bool {
         switch self {
-        case .end, .decision: false
-        case .logins, .passkeys: true
+        // Of the profile, some members need one, which the service demands.
+        case .end, .decision, .profile: false
+        case .logins, .passkeys, .factors, .email, .deletion: true
         }
     }
 
@@ -52,7 +69,10 @@ enum AccountAct: CaseIterable {
 extension PendingForm {
     /// The fields of all acts.
     private static let names: [FormField] = [
-        .session, .which, .pause, .effective, .endSessions, .act, .passkey, .name, .credential, .userCode, .decision,
+        .session, .which, .pause, .effective, .endSessions, .act, .passkey, .name, .credential, .factor, .userCode,
+        .decision,
+        .username, .displayName, .givenName, .familyName, .email, .phoneNumber, .country,
+        .confirmed,
     ]
 
     /// A form of an act.
@@ -80,7 +100,11 @@ extension Endpoints {
             case .end: try await endDevices(form, stay)
             case .logins: try await switchLogins(form, stay)
             case .passkeys: try await changePasskeys(form, stay)
+            case .factors: try await changeFactors(form, stay)
             case .decision: try await decide(form, stay)
+            case .profile: try await changeProfile(form, stay)
+            case .email: try await changeEmail(form, stay)
+            case .deletion: try await deleteAccount(form, stay)
             }
         } catch ServiceError.insufficientUserAuthentication { return try logInAgain(stay, toFinish: act, form) }
     }

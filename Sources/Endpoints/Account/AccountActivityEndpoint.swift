@@ -50,6 +50,7 @@ extension ActivityEvent {
         case .refreshTokenMisused: self = .tokenMisused
         case .loginFailed where reason.hasPrefix("wrong_password"): self = .signInFailed
         case .loginFailed where reason == PIN.wrongReason: self = .pinFailed
+        case .loginFailed where reason == "wrong_second_factor": self = .factorFailed
         case .loginFailed: self = .signInRefused
         case .loginRefused: self = .signInRefused
         case .loginAborted: self = .signInAborted
@@ -62,15 +63,22 @@ extension ActivityEvent {
         case .identityUnlinked: self = .providerUnlinked
         case .passkeyAdded: self = .passkeyAdded
         case .passkeyRemoved: self = .passkeyRemoved
+        case .secondFactorAdded: self = .factorAdded
+        case .secondFactorRemoved: self = .factorRemoved
+        case .secondFactorBlocked: self = .factorBlocked
+        case .recoveryCodesMade: self = .recoveryCodesMade
+        case .recoveryCodeUsed: self = .recoveryCodeUsed
         case .pinSet, .pinChanged, .pinRemoved: self = .pinChanged
         case .pinLocked: self = .pinLocked
         case .passwordChanged: self = .passwordChanged
         case .passwordResetRequested: self = .resetRequested
         // Each session that ended has an event of its own.
         case .sessionsEnded, .sessionRestored, .authenticationModeChanged, .devicePlatformChanged, .attestationChanged,
-            .attestationMissed,
+            .attestationMissed, .emailChangeUndone, .verificationRequested, .verificationFailed, .deletionRequested,
+            .deletionCancelled,
             .loginApproved, .loginRequested, .loginClaimed, .eventStreamChanged,
-            .userChanged, .userDeleted, .passkeyChanged, .clientCreated, .clientChanged, .clientDeleted,
+            .userChanged, .userDeleted, .passkeyChanged, .secondFactorUnblocked, .secondFactorPolicyChanged,
+            .clientCreated, .clientChanged, .clientDeleted,
             .clientTokensEnded, .clientTokenRevoked, .settingsChanged, .allSessionsRevoked, .signingKeyCreated,
             .signingKeyWithdrawn, .adminKeyCreated,
             .adminKeyDeleted, .backupStarted, .databaseRestored:

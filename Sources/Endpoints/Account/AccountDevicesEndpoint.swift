@@ -126,7 +126,7 @@ extension Endpoints {
 
     /// City and country of an address; nil if they are not known.
     func placeName(_ address: String, in language: PageLanguage = .english) -> String? {
-        remoteLogins.place?(address, language.rawValue)?.name
+        remoteLogins.place?(address, language.tag)?.name
     }
 }
 

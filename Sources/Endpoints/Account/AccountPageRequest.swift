@@ -29,7 +29,8 @@ struct AccountPageRequest: Sendable {
             name: user.username,
             form: FormState { flow.formToken($0.text, subject($0)) },
             events: visit.session.authenticationMethods.contains(PhoneLogin.authenticationMethod)
-                ? .accountEvents : nil)
+                ? .accountEvents : nil,
+            brand: PageApp(ofService: visit.record.settings.branding))
     }
 
     /// Whether `form` is that of a page which this browser was shown in this session, and goes to `path`.
@@ -159,7 +160,13 @@ enum AccountWord: String {
     case passkeyRenamed = "renamed"
     case passkeyRemoved = "removed"
     case passkeyAdded = "added"
+    case factorAdded = "factor-added"
+    case factorRemoved = "factor-removed"
     case gone
+    case profileSaved = "profile"
+    case mailboxChanged = "mailbox"
+    /// The account is deleted, or will be at that time, in seconds since 1970.
+    case deleted
     /// So many devices were signed out.
     case ended
 }

@@ -21,7 +21,7 @@ extension Endpoints {
                 case .passkeyRemoved: .passkeyRemoved
                 case .passkeyAdded: .passkeyAdded
                 case .gone: .passkeyGone
-                case .ended, nil: nil
+                case .ended, .factorAdded, .factorRemoved, .profileSaved, .mailboxChanged, .deleted, nil: nil
                 }
             return try await securityPage(stay, message)
         }
@@ -174,9 +174,12 @@ extension Endpoints {
             pausesOnExpiry: form?[.effective] == User.LoginDisabling.Effective.onExpiry.rawValue,
             endsSessions: form?[.endSessions] == "1")
         let query = stay.call.query
+        let overview =
+            context.passkeys != nil || mailboxChange == .byCode
+            ? try await services.accounts.security(of: user.id) : nil
         var (passkeys, addition): ([AccountPasskey]?, PasskeyAddition) = (nil, .none)
         if context.passkeys != nil {
-            let known = try await services.passkeys.passkeys(of: user.id)
+            let known = overview?.passkeys ?? []
             passkeys = known.sorted { $0.createdAt < $1.createdAt }.map {
                 AccountPasskey(
                     id: Base64URL.encode($0.id), name: $0.name, addedAt: $0.createdAt.secondsSinceEpoch,
@@ -187,13 +190,19 @@ extension Endpoints {
         let page = SecurityPage(
             header: stay.header, username: user.username, hasPassword: user.passwordHash != nil,
             lengthMin: context.passwordRules.lengthMin, passkeys: passkeys, chosen: form?[.passkey] ?? query["passkey"],
-            addition: addition, logins: user.switchState, typed: typed, message: message)
+            addition: addition, logins: user.switchState, mailbox: accountMailbox(user, overview?.details),
+            offersDeletion: context.mails != nil, typed: typed, message: message)
         return page.response(message?.status ?? .ok, in: stay.language)
     }
 
     /// What is wrong with a new password that was refused.
     func passwordProblem(_ password: String, of user: User?) -> PasswordProblem {
-        switch context.passwordRules.brokenRule(by: password, username: user?.username) {
+        passwordProblem(password, username: user?.username)
+    }
+
+    /// What is wrong with a new password of a user who is to have that name.
+    func passwordProblem(_ password: String, username: String?) -> PasswordProblem {
+        switch context.passwordRules.brokenRule(by: password, username: username) {
         case .tooShort(let min): .tooShort(min: min)
         case .tooCommon: .tooCommon
         case .unusable: password.utf8.contains(0) ? .unusable : .tooLong

@@ -11,8 +11,13 @@ extension Endpoints {
         guard let transport = call.transport else { throw RequestProblem.needsTLS }
         let query = call.query
         let isDone = call.flowSecrets(transport).contains { $0.isToken(query["t"], of: Self.resetDonePath, "") }
-        if isDone { return PasswordSavedPage().response(.ok, in: call.language()) }
-        return resetPage(call, transport)
+        if isDone {
+            // A login that has waited goes on.
+            let login = query["r"].flatMap { context.requests.open($0) == nil ? nil : $0 }
+            let next = login.map(PagePath.loginPage) ?? .account
+            return PasswordSavedPage(next: next).response(.ok, in: call.language())
+        }
+        return resetPage(call, transport, proof: resetProof(call, transport, query["r"]))
     }
 
     /// `POST /reset`: sets the password, and ends all sessions of the user.
@@ -21,14 +26,20 @@ extension Endpoints {
         try checkOrigin(call)
         let form = try call.form()
         let token = Self.pasted(form[.token])
-        let path = PagePath.reset.text
-        guard let flow = call.flowSecrets(transport).first(where: { $0.isToken(form[.csrf], of: path, "") }) else {
-            return resetPage(call, transport, token: token, .stale(call.staleness(of: form, transport)))
+        let proof = resetProof(call, transport, form[.request])
+        let (path, subject) = (PagePath.reset.text, proof?.sealed ?? "")
+        guard let flow = call.flowSecrets(transport).first(where: { $0.isToken(form[.csrf], of: path, subject) })
+        else {
+            return resetPage(
+                call, transport, token: token, proof: proof, .stale(call.staleness(of: form, transport)))
         }
         let new = form[.newPassword] ?? ""
         do throws(ServiceError) {
             try await rateLimiter.reset(from: call.caller) { () async throws(ServiceError) in
-                let reset = try await services.accounts.passwordReset(by: token ?? "")
+                let reset =
+                    if let proof { try await services.accounts.passwordReset(by: proof.handle) } else {
+                        try await services.accounts.passwordReset(by: token ?? "")
+                    }
                 try await rateLimiter.reset(of: reset.userID) { () async throws(ServiceError) in
                     try await services.accounts.resetPassword(reset, to: new, from: call.origin)
                 }
@@ -36,7 +47,7 @@ extension Endpoints {
         } catch {
             let message: ResetPage.Message
             switch error {
-            case .invalid(member: "reset_token", _): message = .tokenRefused
+            case .invalid(member: "reset_token", _), .verificationOver: message = .tokenRefused
             case .invalid(member: "new_password", _): message = .password(passwordProblem(new, of: nil))
             case .tooManyRequests(let wait): message = .tooManyAttempts(seconds: Self.seconds(of: wait))
             case .store(.unavailable), .overloaded, .passwordQueueFull: message = .unavailable
@@ -44,9 +55,28 @@ extension Endpoints {
             }
             log(error, message.status, call)
             let shown = message == .tokenRefused ? nil : token
-            return page(resetPage(call, transport, token: shown, message), after: error)
+            let page = resetPage(
+                call, transport, token: shown, proof: message == .tokenRefused ? nil : proof, message)
+            return self.page(page, after: error)
         }
-        return Self.redirect(to: "\(url(.reset))?t=\(flow.formToken(Self.resetDonePath, ""))")
+        let login = proof?.carried.login.flatMap(context.requests.seal).map { "&r=\($0)" } ?? ""
+        return Self.redirect(to: "\(url(.reset))?t=\(flow.formToken(Self.resetDonePath, ""))\(login)")
+    }
+
+    /// The proof of a mailbox by a code, which this browser carries.
+    private struct ResetProof {
+        let sealed: String
+        let carried: CarriedVerification
+        let handle: VerificationHandle
+    }
+
+    private func resetProof(_ call: Call, _ transport: PageTransport, _ sealed: String?) -> ResetProof? {
+        guard context.mails != nil, let sealed, let carried = context.requests.openVerification(sealed),
+            let id = Identifier<Verification>(carried.id),
+            let flow = call.flowSecrets(transport).first(where: { $0.browser == carried.browser })
+        else { return nil }
+        let handle = VerificationHandle(id: id, asker: VerificationAsker(browser: flow.text))
+        return ResetProof(sealed: sealed, carried: carried, handle: handle)
     }
 
     /// What the token in the URL of the page after a reset is made for.
@@ -60,14 +90,15 @@ extension Endpoints {
     }
 
     private func resetPage(
-        _ call: Call, _ transport: PageTransport, token: String? = nil, _ message: ResetPage.Message? = nil
+        _ call: Call, _ transport: PageTransport, token: String? = nil, proof: ResetProof? = nil,
+        _ message: ResetPage.Message? = nil
     ) -> Response {
         let browserFlow = flow(call, transport)
         let flow = browserFlow.secret
-        var state = FormState { flow.formToken($0.text, "") }
+        var state = FormState(request: proof?.sealed) { flow.formToken($0.text, proof?.sealed ?? "") }
         if case .stale = message { state.isShownAgain = true }
         let page = ResetPage(
-            form: state, token: token,
+            form: state, token: token, isProven: proof != nil, forgot: context.mails == nil ? nil : .forgot,
             lengthMin: context.passwordRules.lengthMin, message: message)
         var response = page.response(message?.status ?? .ok, in: call.language())
         browserFlow.set(transport, on: &response)
@@ -93,9 +124,10 @@ extension Route {
         Operation(
             "showReset", .accountPages, "The page for a new password",
             """
-            The link is `/reset#TOKEN`, with a token that an admin has made. A fragment is sent to no server.
+            The link is `/reset#TOKEN`, of a mail or with a token that an admin has made. A fragment is sent to no \
+            server. After the code of a mail, the browser has no link.
             """,
-            parameters: ["t.reset"], answers: [.page]))
+            parameters: ["t.reset", "r.optional"], answers: [.page]))
 
     static let resetOnPage = Route(
         .post, "/reset", errorFormat: .page, .open { try await $0.resetOnPage($1) },

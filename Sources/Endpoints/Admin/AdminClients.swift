@@ -59,9 +59,9 @@ struct ClientMembers: Sendable {
         [
             "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
             "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
-            "dpop", "user_presence_max_age", "stay_logged_in", "app_data", "attestation", "anonymous_users",
-            "token_endpoint_auth_method_pinned", "scope_claims",
-        ] + PageRegistrationMembers.names + BackchannelMembers.names
+            "dpop", "user_presence_max_age", "stay_logged_in", "app_data", "attestation", "anonymous_users", "sign_up",
+            "token_endpoint_auth_method_pinned", "scope_claims", "second_factor_policy",
+        ] + PageRegistrationMembers.names + BackchannelMembers.names + BrandingMembers.names
 
     private let name: String??
     private let authenticationMethod: Client.AuthenticationMethod?
@@ -81,14 +81,18 @@ struct ClientMembers: Sendable {
     private let appData: Client.AppDataRule?
     private let attestation: Client.AttestationRule?
     private let anonymousUsers: Bool?
+    private let signUp: Bool?
     private let scopeClaims: ScopeClaims?
+    private let secondFactorPolicy: SecondFactorPolicy??
     private let page: PageRegistrationMembers
     private let backchannel: BackchannelMembers
+    private let branding: BrandingMembers
 
     init(_ members: Members) throws {
         try members.refuseNull(
             "token_endpoint_auth_method", "grant_types", "scope", "resources", "token_style", "dpop", "stay_logged_in",
-            "app_data", "attestation", "anonymous_users", "token_endpoint_auth_method_pinned", "scope_claims")
+            "app_data", "attestation", "anonymous_users", "sign_up", "token_endpoint_auth_method_pinned", "scope_claims"
+        )
         name = try members.change("client_name", members.text)
         authenticationMethod = try members.word(
             "token_endpoint_auth_method", as: Client.AuthenticationMethod.self)
@@ -108,9 +112,14 @@ struct ClientMembers: Sendable {
         appData = try members.word("app_data", as: Client.AppDataRule.self)
         attestation = try members.word("attestation", as: Client.AttestationRule.self)
         anonymousUsers = try members.bool("anonymous_users")
+        signUp = try members.bool("sign_up")
         scopeClaims = try members.scopeClaims("scope_claims")
+        secondFactorPolicy = try members.change("second_factor_policy") { name in
+            try members.word(name, as: SecondFactorPolicy.self)
+        }
         page = try PageRegistrationMembers(members)
         backchannel = try BackchannelMembers(members)
+        branding = try BrandingMembers(members)
     }
 
     /// Sets the members that the body names; the domain validates them.
@@ -133,9 +142,12 @@ struct ClientMembers: Sendable {
         if let appData { client.appData = appData }
         if let attestation { client.attestation = attestation }
         if let anonymousUsers { client.anonymousUsers = anonymousUsers }
+        if let signUp { client.signUp = signUp }
         if let scopeClaims { client.scopeClaims = scopeClaims }
+        if let secondFactorPolicy { client.secondFactorPolicy = secondFactorPolicy }
         page.apply(to: &client.page)
         backchannel.apply(to: &client.backchannel)
+        branding.apply(to: &client.branding)
     }
 }
 
@@ -163,7 +175,9 @@ struct ClientAnswer: Encodable {
     let appData: String
     let attestation: String
     let anonymousUsers: Bool
+    let signUp: Bool
     let scopeClaims: [String: [String]]
+    let secondFactorPolicy: String?
     let redirectURIs: [String]
     let postLogoutRedirectURIs: [String]
     let redirectHops: [String]
@@ -184,6 +198,12 @@ struct ClientAnswer: Encodable {
     let backchannelClientNotificationEndpoint: String?
     /// User codes are not supported.
     let backchannelUserCodeParameter = false
+    let accent: String?
+    let logo: String?
+    let policyURI: String?
+    let tosURI: String?
+    let supportURI: String?
+    let supportEmail: String?
 
     init(_ client: Client, secret: String? = nil) {
         clientID = client.id
@@ -208,6 +228,8 @@ struct ClientAnswer: Encodable {
         appData = client.appData.rawValue
         attestation = client.attestation.rawValue
         anonymousUsers = client.anonymousUsers
+        signUp = client.signUp
+        secondFactorPolicy = client.secondFactorPolicy?.rawValue
         scopeClaims = client.scopeClaims.names
         redirectURIs = client.page.redirectURIs
         postLogoutRedirectURIs = client.page.postLogoutRedirectURIs
@@ -227,6 +249,9 @@ struct ClientAnswer: Encodable {
         idTokenSignedResponseAlg = client.page.idTokenAlgorithm?.rawValue
         backchannelTokenDeliveryMode = client.backchannel.deliveryMode.rawValue
         backchannelClientNotificationEndpoint = client.backchannel.notificationEndpoint
+        let branding = BrandingAnswer(client.branding)
+        (accent, logo, policyURI, tosURI) = (branding.accent, branding.logo, branding.policyURI, branding.tosURI)
+        (supportURI, supportEmail) = (branding.supportURI, branding.supportEmail)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -251,7 +276,9 @@ struct ClientAnswer: Encodable {
         case appData = "app_data"
         case attestation
         case anonymousUsers = "anonymous_users"
+        case signUp = "sign_up"
         case scopeClaims = "scope_claims"
+        case secondFactorPolicy = "second_factor_policy"
         case redirectURIs = "redirect_uris"
         case postLogoutRedirectURIs = "post_logout_redirect_uris"
         case redirectHops = "redirect_hops"
@@ -271,6 +298,11 @@ struct ClientAnswer: Encodable {
         case backchannelUserCodeParameter = "backchannel_user_code_parameter"
         case backchannelLogoutSessionRequired = "backchannel_logout_session_required"
         case idTokenSignedResponseAlg = "id_token_signed_response_alg"
+        case accent, logo
+        case policyURI = "policy_uri"
+        case tosURI = "tos_uri"
+        case supportURI = "support_uri"
+        case supportEmail = "support_email"
     }
 }
 

@@ -123,11 +123,16 @@ extension Endpoints {
 
     /// `POST /admin/v1/users/{user}/password-reset`: makes a one-time token, which replaces an earlier one.
     func requestPasswordReset(_ call: Call) async throws -> Response {
-        _ = try Members(call, known: [], mayBeMissing: true)
+        let members = try Members(call, known: ["send", "language"], mayBeMissing: true)
+        let isSent = try members.bool("send") ?? false
+        let language = call.mailLanguage(try members.text("language"))
         let userID = try await services.administration.user(try call.user()).id
         let reset = try await rateLimiter.resetToken(of: userID) { () async throws(ServiceError) in
-            try await services.administration.requestPasswordReset(of: .id(userID), by: call.origin)
+            try await services.administration.requestPasswordReset(
+                of: .id(userID), mailing: isSent ? (language, [:]) : nil, by: call.origin)
         }
+        // The link of a mail is for the mailbox alone (ASVS 6.4.6).
+        if isSent { return try .json(SentResetAnswer(expiresAt: reset.expiresAt.secondsSinceEpoch), .accepted) }
         return try .json(
             PasswordResetAnswer(
                 resetToken: reset.token, link: "\(url(.reset))#\(reset.token)",
@@ -149,6 +154,13 @@ extension Members {
         enum Given: String, CaseIterable { case admin, user }
         return try word("source", as: Given.self) == .user ? .user : .admin
     }
+}
+
+/// A link that was mailed to the user.
+struct SentResetAnswer: Encodable {
+    let expiresAt: Int64
+
+    enum CodingKeys: String, CodingKey { case expiresAt = "expires_at" }
 }
 
 /// A one-time token with which the user sets a new password.
@@ -240,6 +252,7 @@ extension Route {
         Operation(
             "request_password_reset", .users, "Make a one-time token for a new password",
             "It replaces an earlier one, which stays valid when the call is refused with 429.",
-            takes: .json("Nothing", isOptional: true), answers: [.json("ResetToken", "The token.")],
-            errors: [.tooManyRequests]))
+            takes: .json("ResetRequest", isOptional: true),
+            answers: [.json("ResetToken", "The token."), .json("SentReset", "With `send`.", status: 202)],
+            errors: [.accountExists, .tooManyRequests]))
 }

@@ -8,9 +8,21 @@ extension Endpoints {
     func logIn(_ call: Call) async throws -> Response {
         let shared = Members.loginNames + ["session_id"]
         let all = try Members(
-            call, known: shared + Members.identityNames + ["username", "password", "anonymous", "passkey"])
+            call,
+            known: shared + Members.identityNames + Members.codeNames + [
+                "username", "password", "anonymous", "passkey", "verification_token", "cancel_deletion",
+            ])
+        if all.contains("login_token") {
+            return try await continueLogin(
+                try Members(call, known: shared + Members.codeNames + ["cancel_deletion"]), call)
+        }
+        if all.contains("verification_token") {
+            return try await logInByEmail(
+                try Members(call, known: shared + ["verification_token", "code", "cancel_deletion"]), call)
+        }
         if all.contains("passkey") {
-            return try await logInByPasskey(try Members(call, known: Members.loginNames + ["passkey"]), call)
+            return try await logInByPasskey(
+                try Members(call, known: Members.loginNames + ["passkey", "cancel_deletion"]), call)
         }
         if let isAnonymous = try all.bool("anonymous") {
             guard isAnonymous else { throw all.refused("anonymous", "must be true, or absent") }
@@ -18,9 +30,11 @@ extension Endpoints {
         }
         if all.contains("provider") || all.contains("id_token") {
             return try await logInByIdentity(
-                try Members(call, known: shared + Members.identityNames + ["anonymous"]), call)
+                try Members(
+                    call, known: shared + Members.identityNames + ["anonymous", "code", "cancel_deletion"]), call)
         }
-        let members = try Members(call, known: shared + ["username", "password", "anonymous"])
+        let members = try Members(
+            call, known: shared + ["username", "password", "anonymous", "code", "cancel_deletion"])
         let username = try members.requiredString("username")
         guard User.isLoginName(username) else {
             throw members.refused(
@@ -62,6 +76,8 @@ extension Endpoints {
         var request = try members.loginRequest(on: device)
         request.proof = try keyProof(call)
         request.idempotencyKey = try call.idempotencyKey()
+        request.cancelsDeletion = try members.bool("cancel_deletion") ?? false
+        request.code = try code(members)
         // A confidential client is refused, because this call does not authenticate clients: /oauth/token does.
         guard let client = try await services.pageLogin.client(request.clientID), client.isPublic else {
             throw ServiceError.invalidClient

@@ -13,13 +13,15 @@ extension Endpoints {
         return .noContent
     }
 
-    /// `POST /v1/password-reset`: sets a password with the one-time token that an admin made, and ends all sessions of the
-    /// user.
+    /// `POST /v1/password-reset`: sets a password with the token of a link, or of a proven verification, and ends all sessions of
+    /// the user.
     func resetPassword(_ call: Call) async throws -> Response {
-        let members = try Members(call, known: ["reset_token", "new_password"])
-        let (token, new) = (
-            try members.requiredString("reset_token"), try members.requiredString("new_password")
-        )
+        let members = try Members(call, known: ["reset_token", "verification_token", "new_password"])
+        let token = try members.string("verification_token") ?? members.requiredString("reset_token")
+        let new = try members.requiredString("new_password")
+        guard !members.contains("verification_token") || !members.contains("reset_token") else {
+            throw members.refused("reset_token", "must not stand beside verification_token")
+        }
         try await rateLimiter.reset(from: call.caller) { () async throws(ServiceError) in
             let reset = try await services.accounts.passwordReset(by: token)
             try await rateLimiter.reset(of: reset.userID) { () async throws(ServiceError) in
@@ -44,8 +46,9 @@ extension Route {
         Operation(
             "reset_password", .apps, "Set a forgotten password",
             """
-            Takes the one-time token that an admin made. A newer token, a new e-mail address or a new telephone \
-            number makes it invalid. All sessions of the user end.
+            Takes the token of a link, which a mail has or an admin made, or the `verification_token` of a proven \
+            mailbox. A newer link of an admin, a new e-mail address or a new telephone number makes a link invalid. All \
+            sessions of the user end, and no session begins.
             """,
             takes: .json("PasswordReset"), answers: [.empty("The password is set.")], errors: [.tooManyRequests]))
 }

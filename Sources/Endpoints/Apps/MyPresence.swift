@@ -11,10 +11,10 @@ extension Endpoints {
     /// `POST /v1/me/presence`: proves the presence of the user by an assertion of the presence key, by a passkey, by the
     /// password, or by an ID token (RFC 9470).
     func showPresence(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
-        let members = try Members(call, known: Members.evidenceNames + ["passkey"])
+        let members = try Members(call, known: Members.evidenceNames + ["passkey", "code"])
         let evidence = try evidence(members)
         guard !evidence.isEmpty else {
-            throw members.refused("user_assertion", "or passkey or password or id_token is missing")
+            throw members.refused("user_assertion", "or passkey or password or code or id_token is missing")
         }
         let record = try await verifying(evidence, in: session, call) { () async throws(ServiceError) in
             try await services.accounts.showPresence(evidence, in: session, from: call.origin)
@@ -44,7 +44,8 @@ extension Endpoints {
             assertion: try members.string("user_assertion"), password: try members.string("password"),
             identity: try members.identityToken().map { IdentityEvidence($0, verifier: identityVerifier) },
             passkey: members.contains("passkey")
-                ? PasskeyEvidence(try members.requiredJSON("passkey")) : nil)
+                ? PasskeyEvidence(try members.requiredJSON("passkey")) : nil,
+            code: try members.string("code"))
     }
 
     /// Runs what verifies `evidence` beside an access token. Refused ID tokens count against the caller's address, and refused

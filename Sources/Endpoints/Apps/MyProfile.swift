@@ -8,15 +8,16 @@ extension Endpoints {
         Response(.ok, "application/json", TokenResponse.User(session.user, in: session.scope).json)
     }
 
-    /// `PATCH /v1/me`: changes the members that the body names; null clears a member. Users cannot change their username. A new
-    /// e-mail address or telephone number demands a proof of presence, as a weaker authentication mode does.
+    /// `PATCH /v1/me`: changes the members that the body names; null clears a member. The configuration says which ones users may
+    /// change. A new username, e-mail address or telephone number demands a proof of presence, as a weaker authentication mode does.
     func changeProfile(_ call: Call, _ session: AuthenticatedSession) async throws -> Response {
-        let members = try Members(call, known: ProfileChange.names + Members.evidenceNames)
+        let members = try Members(call, known: ["username"] + ProfileChange.names + Members.evidenceNames)
+        let username = try members.string("username")
         let (change, evidence) = (try ProfileChange(members), try evidence(members))
         let user = try await verifying(evidence, in: session, call) { () async throws(ServiceError) in
-            try await services.accounts.changeProfile(in: session, shownBy: evidence, from: call.origin) { profile in
-                change.apply(to: &profile)
-            }
+            try await services.accounts.changeProfile(
+                in: session, shownBy: evidence, username: username, from: call.origin
+            ) { change.apply(to: &$0) }
         }
         return Response(.ok, "application/json", TokenResponse.User(user, in: session.scope).json)
     }
@@ -78,10 +79,11 @@ extension Route {
         Operation(
             "change_my_profile", .me, "Change my profile",
             """
-            Absent members keep their value, null removes it. Only admins change the username. A new e-mail \
-            address or telephone number needs a user that authenticated at most five minutes ago, or a proof in \
-            the request.
+            Absent members keep their value, null removes it. `accounts.editable` of the configuration names the \
+            members that users may change. A new username, e-mail address or telephone number needs a user that \
+            authenticated at most five minutes ago, or a proof in the request. Where the server sends mails, the \
+            e-mail address changes by its proof alone: 409 `email_needs_proof`.
             """,
             takes: .json("ProfileChange"), answers: [.json("User", "The changed user.")],
-            errors: [.wrongPasswordOrToken, .tooManyRequests]))
+            errors: [.wrongPasswordOrToken, .profileConflict, .tooManyRequests]))
 }

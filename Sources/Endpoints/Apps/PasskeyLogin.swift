@@ -12,8 +12,8 @@ extension Endpoints {
     func logInByPasskey(_ members: Members, _ call: Call) async throws -> Response {
         let credential = try members.requiredJSON("passkey")
         let request = try await publicLogin(members, by: .passkey, call)
-        do throws(ServiceError) {
-            let grant = try await rateLimiter.passkey(in: call) { () async throws(ServiceError) in
+        return try await counted { () async throws(ServiceError) in
+            try await rateLimiter.passkey(in: call) { () async throws(ServiceError) in
                 let proof = try await services.passkeys.verify(credential, from: call.origin)
                 let name = "passkey\0\(proof.userID)"
                 try rateLimiter.admitLogin(username: name, deviceID: request.device.id)
@@ -21,7 +21,13 @@ extension Endpoints {
                     try await services.passkeys.logIn(request, as: proof, from: call.origin)
                 }
             }
-            let response = TokenAnswer.response(grant)
+        }
+    }
+
+    /// Answers a login, and counts it.
+    func counted(_ login: () async throws(ServiceError) -> TokenGrant) async throws(ServiceError) -> Response {
+        do throws(ServiceError) {
+            let response = TokenAnswer.response(try await login())
             metrics.countLogin()
             return response
         } catch {

@@ -7,8 +7,8 @@ extension Endpoints {
     /// it in the `Authorization` field, as Bearer or, if it is bound to a key, as DPoP.
     func refreshSession(_ call: Call) async throws -> Response {
         let members = try Members(
-            call, known: ["refresh_token", "device_id", "device", "sent_at"] + Members.evidenceNames, mayBeMissing: true
-        )
+            call, known: ["refresh_token", "device_id", "device", "sent_at", "code"] + Members.evidenceNames,
+            mayBeMissing: true)
         let token: String
         var proof: ProofOfPossession?
         switch (try call.authorization(), try members.string("refresh_token")) {

@@ -23,11 +23,15 @@ extension Endpoints {
     private func consoleClientPage(
         _ stay: ConsoleRequest, _ notice: ConsoleNotice?
     ) async throws -> ConsolePage {
-        let client = try await services.administration.client(stay.call.parameter)
+        let (client, service) = try await services.administration.clientWithBranding(stay.call.parameter)
         let members = Self.members(of: client)
         return view(stay).client(
-            client, ClientForm(members), ClientForm.mark(members),
+            client, ClientForm(members), ClientForm.mark(members), beside: service,
             redirectURI: stay.query["redirect_uri"], notice: notice)
+    }
+
+    private func serviceBranding() async throws(ServiceError) -> Branding {
+        try await services.administration.settings().branding
     }
 
     /// `POST /console/clients/{client_id}`: shows the call for a change, makes it, makes a new secret, or deletes the client.
@@ -48,18 +52,24 @@ extension Endpoints {
     ) async throws -> Response {
         let (form, view, members) = (ClientForm(parameters.values), self.view(stay), Self.members(of: client))
         let (stored, mark) = (ClientForm(members), ClientForm.mark(members))
+        let service = try await serviceBranding()
         if let earlier = mark.earlier(in: parameters.values) {
             let late = form.late(earlier, stored: stored)
-            return view.client(client, late.form, mark, notes: late.notes, notice: FormMark.notice).response(.conflict)
+            return view.client(
+                client, late.form, mark, beside: service, notes: late.notes, notice: FormMark.notice
+            ).response(.conflict)
         }
         func refused(_ refusal: CallRefusal) -> Response {
-            view.client(client, form, mark, notice: (.bad, "\(sentence: refusal.sentence)")).response(.unprocessable)
+            view.client(client, form, mark, beside: service, notice: (.bad, "\(sentence: refusal.sentence)")).response(
+                .unprocessable)
         }
         let changes: [String: JSONValue]
         do throws(CallRefusal) { changes = try form.changes(from: stored) } catch { return refused(error) }
         let act = EditClient(ActSubject(client.id), changes)
         if changes.isEmpty { return Self.redirect(to: stay.path(page, saying: ConsoleFlash(.unchanged))) }
-        if parameters["act"] == "preview" { return view.client(client, form, mark, preview: act).response() }
+        if parameters["act"] == "preview" {
+            return view.client(client, form, mark, beside: service, preview: act).response()
+        }
         switch try await attempt(act.call, for: stay) {
         case .failure(let refusal): return refused(refusal)
         case .success(let answer):

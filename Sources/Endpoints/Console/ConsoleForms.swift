@@ -16,6 +16,7 @@ extension AdminCall {
             request.fields.append("Content-Type", "application/json")
             request.body = Array(json.utf8)
         }
+        if let picture { request.body = picture }
         return request
     }
 }
@@ -76,7 +77,7 @@ extension Endpoints {
         guard stay.may(scope) else { throw RequestProblem.insufficientScope([scope], actor: stay.key.actor) }
         let call = Call(
             request: request, caller: stay.call.caller, requestID: stay.call.requestID, route: route,
-            parameter: parameter)
+            parameter: parameter, languages: languages)
         let response = try await handle(self, call.by(stay.call.actor, stay.key.scope))
         return (try? StrictJSON.object(response.body)) ?? [:]
     }

@@ -199,7 +199,7 @@ extension Endpoints {
         if caller.listener == .public, request.method == .get,
             request.fields.first("Accept")?.contains("text/html") == true
         {
-            let language = PageLanguage.chosen(
+            let language = languages.chosen(
                 uiLocales: nil, acceptLanguage: request.fields.first("Accept-Language"))
             return ErrorPage(.notFound, detail: problem.detail, requestID: id.text)
                 .response(problem.httpStatus, in: language)

@@ -10,15 +10,23 @@ internal import Sessions
 extension Endpoints {
     /// `GET /console/settings`: the settings.
     func showConsoleSettings(_ call: Call) async throws -> Response {
-        try await console(call) { stay in
-            let settings = try await services.administration.settings()
-            return view(stay).settings(settings, SettingsForm(settings.sessions), nil).response()
-        }
+        try await console(call) { stay in try await consoleSettingsPage(stay, nil).response() }
+    }
+
+    private func consoleSettingsPage(_ stay: ConsoleRequest, _ notice: ConsoleNotice?) async throws -> ConsolePage {
+        let settings = try await services.administration.settings()
+        return view(stay).settings(settings, SettingsForm(settings.sessions), nil, notice)
     }
 
     /// `POST /console/settings`: says what other settings would do, or changes them. With the scope `read` it only says.
     func changeConsoleSettings(_ call: Call) async throws -> Response {
-        try await consoleForm(call, of: .consoleSettings, needing: .read) { stay, parameters in
+        if let act = (try? call.form())?["act"], !ChangeSettings.names.contains(act),
+            ActPage.settings.act(named: act) != nil
+        {
+            return try await consoleForm(
+                call, on: .settings, of: .consoleSettings, needing: .owner, consoleSettingsPage)
+        }
+        return try await consoleForm(call, of: .consoleSettings, needing: .read) { stay, parameters in
             let settings = try await services.administration.settings()
             let (form, stored) = (SettingsForm(parameters.values), SettingsForm(settings.sessions))
             let view = self.view(stay)

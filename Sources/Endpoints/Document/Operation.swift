@@ -76,6 +76,8 @@ extension Route {
         case form
         /// A form that may be missing.
         case optionalForm
+        /// The bytes of a picture.
+        case picture
     }
 
     /// An answer of a call that is none of the shared errors.

@@ -5,6 +5,9 @@ extension Route {
     /// The errors that several calls share: the answers of `config/openapi/answers.json`.
     enum Refusal: String, CaseIterable, Sendable {
         case badRequest = "BadRequest"
+        case verificationRefused = "VerificationRefused"
+        case signUpClosed = "SignUpClosed"
+        case accountExists = "AccountExists"
         case oauthBadRequest = "OAuthBadRequest"
         case adminUnauthorized = "AdminUnauthorized"
         case oauthUnauthorized = "OAuthUnauthorized"
@@ -31,13 +34,16 @@ extension Route {
         case clientExists = "ClientExists"
         case identityTaken = "IdentityTaken"
         case usernameTaken = "UsernameTaken"
+        case profileConflict = "ProfileConflict"
         case activationPending = "ActivationPending"
         case passwordMissing = "PasswordMissing"
         case sessionEnded = "SessionEnded"
         case idempotencyKeyUsed = "IdempotencyKeyUsed"
         case notNamed = "NotNamed"
         case passkeyRefused = "PasskeyRefused"
+        case secondFactorConflict = "SecondFactorConflict"
         case loginConflict = "LoginConflict"
+        case mailExpired = "MailExpired"
         case eventStreamConflict = "EventStreamConflict"
         case unknownCursor = "UnknownCursor"
         case preconditionFailed = "PreconditionFailed"
@@ -53,17 +59,18 @@ extension Route {
 
         var status: Int {
             switch self {
-            case .badRequest, .oauthBadRequest: 400
+            case .badRequest, .oauthBadRequest, .verificationRefused: 400
             case .adminUnauthorized, .oauthUnauthorized, .unauthorized, .wrongPassword, .wrongPasswordOrToken,
                 .loginSettingsUnauthorized, .passwordOrTokenUnauthorized, .accountUnauthorized:
                 401
             case .adminForbidden, .localOnly, .loginRefused, .mintForbidden, .oauthForbidden, .loginForbidden,
                 .pinForbidden, .scopeMissing, .accountForbidden, .accountScopeMissing, .onProbation,
-                .loginSettingsForbidden:
+                .loginSettingsForbidden, .signUpClosed:
                 403
             case .notFound: 404
-            case .backupConflict, .clientExists, .identityTaken, .usernameTaken, .activationPending, .passwordMissing,
-                .sessionEnded, .idempotencyKeyUsed, .notNamed, .passkeyRefused, .loginConflict, .eventStreamConflict:
+            case .accountExists, .backupConflict, .clientExists, .identityTaken, .usernameTaken, .profileConflict,
+                .activationPending, .passwordMissing, .sessionEnded, .idempotencyKeyUsed, .notNamed, .passkeyRefused,
+                .secondFactorConflict, .loginConflict, .mailExpired, .eventStreamConflict:
                 409
             case .unknownCursor: 410
             case .preconditionFailed: 412

@@ -122,6 +122,7 @@ extension RouteEntry {
     /// The content that a call takes.
     private func media(_ body: Route.Body) throws -> (isRequired: Bool, type: String, JSONValue) {
         switch body {
+        case .picture: (true, "image/*", .object([:]))
         case .json(let name, let isOptional):
             (!isOptional, "application/json", .object(["schema": try schema(name)]))
         case .inlineJSON: (true, "application/json", try inlineBody())

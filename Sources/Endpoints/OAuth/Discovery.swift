@@ -2,6 +2,7 @@ internal import Cryptography
 internal import HTTP
 internal import JOSE
 internal import OAuth
+internal import Pages
 internal import Sessions
 
 /// The documents that verifiers and libraries read: the public keys and the server metadata.
@@ -32,22 +33,25 @@ extension Endpoints {
     func serverMetadata() throws -> Response {
         let confidential = [Client.AuthenticationMethod.clientSecretBasic, .clientSecretPost, .privateKeyJWT]
         let algorithms = Set(context.signingKeys.all.map(\.algorithm)).sorted()
-        return try cacheable(
-            ServerMetadata(
-                issuer: context.issuer, tokenPath: Self.tokenPath, revocationPath: Self.revocationPath,
-                introspectionPath: Self.introspectionPath, jwksPath: Self.jwksPath,
-                authorizationPath: Self.authorizationPath, pushedRequestPath: Self.pushedRequestPath,
-                deviceAuthorizationPath: Self.deviceAuthorizationPath,
-                backchannelPath: Self.backchannelPath, userInfoPath: Self.userInfoPath,
-                logoutPath: Self.logoutPath,
-                grantTypes: Client.GrantType.allCases.filter { $0 != .login }.map(\.rawValue),
-                authMethods: ([.none] + confidential).map(\.rawValue),
-                confidentialAuthMethods: confidential.map(\.rawValue),
-                assertionAlgorithms: ClientKeys.algorithms.map(\.rawValue),
-                idTokenAlgorithms: algorithms,
-                signingAlgorithms: algorithms.filter { $0 != SignatureAlgorithm.rs256.rawValue },
-                proofAlgorithms: DPoPProof.algorithms.map(\.rawValue),
-                acrValues: AuthenticationContext.allCases.map(\.rawValue), scopes: scopes.tokens))
+        var metadata = ServerMetadata(
+            issuer: context.issuer, tokenPath: Self.tokenPath, revocationPath: Self.revocationPath,
+            introspectionPath: Self.introspectionPath, jwksPath: Self.jwksPath,
+            authorizationPath: Self.authorizationPath, pushedRequestPath: Self.pushedRequestPath,
+            deviceAuthorizationPath: Self.deviceAuthorizationPath,
+            backchannelPath: Self.backchannelPath, userInfoPath: Self.userInfoPath,
+            logoutPath: Self.logoutPath,
+            grantTypes: Client.GrantType.allCases.filter { $0 != .login }.map(\.rawValue),
+            authMethods: ([.none] + confidential).map(\.rawValue),
+            confidentialAuthMethods: confidential.map(\.rawValue),
+            assertionAlgorithms: ClientKeys.algorithms.map(\.rawValue),
+            idTokenAlgorithms: algorithms,
+            signingAlgorithms: algorithms.filter { $0 != SignatureAlgorithm.rs256.rawValue },
+            proofAlgorithms: DPoPProof.algorithms.map(\.rawValue),
+            acrValues: AuthenticationContext.allCases.map(\.rawValue), scopes: scopes.tokens)
+        metadata.promptValuesSupported = AuthorizationRequest.Prompt.allCases.map(\.rawValue).filter {
+            $0 != AuthorizationRequest.Prompt.create.rawValue || takesProofs(for: .signUp, of: nil, nil)
+        }
+        return try cacheable(metadata)
     }
 
     private func cacheable(_ value: some Encodable) throws -> Response { Self.cacheable(try JSONAnswer.encode(value)) }

@@ -45,6 +45,7 @@ extension Endpoints {
         login.presenceKey = try Self.key(request.presenceKey, "presence_key")
         login.resources = request.resources
         login.idempotencyKey = try call.idempotencyKey()
+        login.code = request.otp.map(services.secondFactors.code)
         return login
     }
 

@@ -116,7 +116,7 @@ extension TokenRequest {
 
     /// The evidence of the user's presence in the request.
     func evidence(_ verifier: (any IdentityVerifier)?) throws -> PresenceEvidence {
-        var evidence = PresenceEvidence(assertion: userAssertion, password: password)
+        var evidence = PresenceEvidence(assertion: userAssertion, password: password, code: otp)
         if let idToken { evidence.identity = IdentityEvidence(try identityToken(idToken), verifier: verifier) }
         return evidence
     }

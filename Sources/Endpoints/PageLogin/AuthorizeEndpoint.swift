@@ -19,7 +19,7 @@ extension Endpoints {
         if !parameters.repeats("request_uri"), let uri = parameters["request_uri"],
             uri.hasPrefix(AuthorizationParameters.requestURIPrefix)
         {
-            return try await start(try pushedRequest(uri, of: client), call)
+            return try await start(try pushedRequest(uri, of: client), of: client, call)
         }
         let (known, redirectURI) = try parameters.destination(client)
         let (state, id) = (parameters["state"], Hex.encode(context.random.bytes(16)))
@@ -31,7 +31,7 @@ extension Endpoints {
                 throw parameters.refusal(
                     .authorization(.invalidRequest, "The client has to push its requests (RFC 9126)."), of: known)
             }
-            return try await start(CarriedRequest(request, at: context.clock.now), call)
+            return try await start(CarriedRequest(request, at: context.clock.now), of: known, call)
         } catch {
             return refusal(error, to: redirectURI, state: state, call)
         }
@@ -53,7 +53,9 @@ extension Endpoints {
     }
 
     /// Leads to the login page. A request for which no page may be shown is answered at once.
-    private func start(_ carried: CarriedRequest, _ call: Call) async throws(RequestProblem) -> Response {
+    private func start(
+        _ carried: CarriedRequest, of client: Client?, _ call: Call
+    ) async throws(RequestProblem) -> Response {
         let request = carried.request
         let now = context.clock.now
         if request.isPushed == true, !carried.isTimely(at: now, within: CarriedRequest.pushedLifetime) {
@@ -71,6 +73,15 @@ extension Endpoints {
             }
         }
         if request.isSilent { return answer(.loginRequired, "The user has to log in.", to: request) }
+        if request.wantsAccount {
+            guard takesProofs(for: .signUp, of: client, request) else {
+                throw .authorization(.invalidRequest, "prompt=create is not supported: the client takes no sign-ups.")
+            }
+            guard let sealed = context.requests.seal(CarriedRequest(request, at: now)) else {
+                throw .authorization(.invalidRequest, "The request is too long.")
+            }
+            return redirect(to: PagePath.signUp.carrying(sealed))
+        }
         guard let sealed = context.requests.seal(CarriedRequest(request, at: now)) else {
             throw .authorization(.invalidRequest, "The request is too long.")
         }

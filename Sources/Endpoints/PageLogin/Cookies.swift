@@ -53,6 +53,8 @@ struct PageCookie: Sendable {
     static let known = PageCookie(base: "sojourn-known")
     /// How long a browser keeps `known`: the longest time that browsers allow.
     static let knownLifetime = Duration.seconds(400 * 86_400)
+    /// What a browser carries for a verification, sealed, so that the link of a mail goes on with it.
+    static let verification = PageCookie(base: "sojourn-verification")
     /// The handle of a browser in the admins' console.
     static let console = PageCookie(base: "sojourn-console", sameSite: "Strict")
     /// Shows that the same browser went on into the console. Ports share cookies: under the name of `flow`, a strict one would

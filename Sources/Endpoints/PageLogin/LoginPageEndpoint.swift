@@ -10,7 +10,9 @@ struct PageLoginRequest: Sendable {
     /// The sealed request, as the page sent it.
     let sealed: String
     let transport: PageTransport
-    let browser: PageLoginService.Browser
+    var browser: PageLoginService.Browser
+    /// The sealed first step of a login whose second factor the form has.
+    var loginToken: String?
 }
 
 /// A form of the login page.
@@ -97,7 +99,7 @@ extension Endpoints {
     ) async throws -> PageLoginSubmission {
         try checkOrigin(call)
         let form = try call.form()
-        let hasBox = path == .loginPassword || path == .loginPasskey
+        let hasBox = path == .loginPassword || path == .loginPasskey || path == .loginFactor
         let visit = try visit(call, form["r"], isKept: hasBox ? form["remember"] == "1" : nil)
         guard visit.carried.isTimely(at: context.clock.now) else {
             return .page(try await expiredPage(visit.carried.request, call))
@@ -108,7 +110,8 @@ extension Endpoints {
             request.isOfAccountPages
             ? PageRegistration.ofAccountPages : try await services.pageLogin.client(request.clientID)?.page
         guard let flow, flow.isToken(form["csrf"], of: path.text, subject(path, visit.sealed, visit.transport, call)),
-            let login, method.map({ login.offers($0, for: request) }) ?? request.demandsChoice
+            let login,
+            method.map({ login.offers($0, for: request) }) ?? (path == .loginFactor || request.demandsChoice)
         else {
             // The page is older than the cookie or than the client's methods, or the browser has lost the cookie.
             let choice =
@@ -157,7 +160,7 @@ extension Endpoints {
             if let hinted = request.hintedUser, hinted != user.id.description {
                 return answer(.loginRequired, Self.otherUserText, to: request)
             }
-            return try await rateLimiter.session(of: user.username) { () async throws(ServiceError) in
+            return try await naming(loginTokenOf: user, request, flow) { () async throws(ServiceError) in
                 if request.isOfAccountPages {
                     return try await openAccountPages(as: .password(of: user), visit, flow, call)
                 }
@@ -175,6 +178,19 @@ extension Endpoints {
         return response
     }
 
+    /// Runs the second half of a login of that user, and adds the sealed first step to what it demands.
+    private func naming(
+        loginTokenOf user: User, _ request: AuthorizationRequest, _ flow: FlowSecret,
+        _ body: () async throws(ServiceError) -> Response
+    ) async throws(ServiceError) -> Response {
+        do throws(ServiceError) {
+            return try await rateLimiter.session(of: user.username, body)
+        } catch .secondFactor(.required(var demand)) {
+            demand.loginToken = services.login.loginToken(of: user, in: request.clientID, on: flow.deviceID)
+            throw .secondFactor(.required(demand))
+        }
+    }
+
     /// What the browser sees after a login that failed.
     ///
     /// - Parameter provider: the name to show of the identity provider of the login.
@@ -185,6 +201,14 @@ extension Endpoints {
         let message: LoginPage.Message
         let isOfApp = !visit.carried.request.isOfAccountPages
         switch error {
+        case .secondFactor(let refusal):
+            if let page = try await factorPage(refusal, of: visit, call) { return page }
+            message = .secondFactorNeeded
+        case .tooManyRequests(let wait) where visit.loginToken != nil:
+            let seconds = Self.seconds(of: wait)
+            let shown = try await factorPage(
+                visit, visit.loginToken ?? "", nil, .tooManyAttempts(seconds: seconds), call)
+            return page(shown, after: error)
         case .passkeyRefused: message = .passkeyFailed
         case .identityRefused, .identityProviderUnavailable, .conflict:
             guard let provider else { throw error }
@@ -234,13 +258,15 @@ extension Endpoints {
             LoginPage.RecognizedAccount(name: name, notYou: PagePath("/login", ["r": sealed, "account": "none"]))
         }
         let page = LoginPage(
-            app: client.map { app($0, request) }, form: form, account: known.map(account), choice: choice.map(account),
+            app: try await appOrService(client, request), form: form, account: known.map(account),
+            choice: choice.map(account),
             passkey: try passkeyOptions(login, carried),
             asksForPassword: login.offers(.password, for: request),
             names: LoginPage.Names(rawValue: login.loginNames.rawValue) ?? .both, username: username ?? "",
             remember: login.browserSession == .none ? nil : visit.browser.isKept ?? wasKept,
             providers: providers(login, request, sealed), offersPhone: login.offers(.phone, for: request),
-            message: message,
+            forgot: proofPath(.reset, client, request, sealed), signUp: proofPath(.signUp, client, request, sealed),
+            email: proofPath(.signIn, client, request, sealed), message: message,
             isWithoutTLS: !visit.transport.isSecure)
         var response = page.response(
             message?.status ?? .ok, in: call.language(request),
@@ -251,6 +277,15 @@ extension Endpoints {
 }
 
 extension Endpoints {
+    /// Leads from the login page to a page that proves a mailbox; nil if the client has none.
+    private func proofPath(
+        _ purpose: MailboxPurpose, _ client: Client?, _ request: AuthorizationRequest, _ sealed: String
+    ) -> PagePath? {
+        let isForPassword = purpose != .reset || offers(.password, client, request)
+        return isForPassword && takesProofs(for: purpose, of: client, request)
+            ? purpose.askPath.carrying(sealed) : nil
+    }
+
     /// The ways to log in that the page of this server can have.
     var pageMethods: [Client.LoginMethod] {
         let providers = identityVerifier?.redirectProviders ?? []

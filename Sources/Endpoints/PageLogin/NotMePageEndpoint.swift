@@ -70,10 +70,12 @@ extension Endpoints {
         var form = FormState(request: visit.name) { visit.flow.secret.formToken($0.text, visit.name) }
         form.isShownAgain = stale != nil
         let page = NotMePage(
-            app: visit.record.client.map { app($0) } ?? PageApp(name: session.clientID),
+            app: visit.record.client.map { app($0.branded(by: visit.record.settings)) }
+                ?? PageApp(name: session.clientID),
             form: form, device: session.device.shownName,
             place: address.flatMap { placeName($0, in: call.language()) },
-            signedInAt: session.startedAt.secondsSinceEpoch, endsAll: endsAll, stale: stale)
+            signedInAt: session.startedAt.secondsSinceEpoch, isByPhone: session.isByPhone,
+            endsAll: endsAll, stale: stale)
         var response = page.response(stale?.status ?? .ok, in: call.language())
         visit.flow.set(visit.transport, on: &response)
         return response

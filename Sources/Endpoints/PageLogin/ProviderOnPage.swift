@@ -132,10 +132,15 @@ extension Endpoints {
         }
         let name = "\(identity.key.provider)\0\(identity.key.subject)"
         try rateLimiter.admitLogin(username: name, deviceID: flow.deviceID)
-        return try await rateLimiter.session(of: name) { () async throws(ServiceError) in
-            let approval = try await services.pageLogin.approve(
-                visit.carried, as: .provider(identity), in: visit.browser, from: call.origin)
-            return answer(approval, to: request, visit.transport)
+        do throws(ServiceError) {
+            return try await rateLimiter.session(of: name) { () async throws(ServiceError) in
+                let approval = try await services.pageLogin.approve(
+                    visit.carried, as: .provider(identity), in: visit.browser, from: call.origin)
+                return answer(approval, to: request, visit.transport)
+            }
+        } catch .secondFactor(.required(var demand)) {
+            demand.loginToken = context.requests.seal(identity, in: flow.deviceID, at: context.clock.now)
+            throw .secondFactor(.required(demand))
         }
     }
 }

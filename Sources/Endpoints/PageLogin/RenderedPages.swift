@@ -10,6 +10,7 @@ extension LoginPage.Message {
         case .stale(let stale): stale.status
         case .signInAgain, .signInToFinish: .ok
         case .wrongCredentials, .providerFailed, .passkeyFailed: .unprocessable
+        case .secondFactorNeeded: .forbidden
         case .loginsPaused, .loginsBlocked: .forbidden
         case .tooManyAttempts: .tooManyRequests
         case .unavailable: .serviceUnavailable
@@ -20,21 +21,27 @@ extension LoginPage.Message {
 extension Call {
     /// The language of the pages for this request.
     func language(_ request: AuthorizationRequest? = nil) -> PageLanguage {
-        PageLanguage.chosen(
+        languages.chosen(
             uiLocales: request?.uiLocales, acceptLanguage: self.request.fields.first("Accept-Language"))
     }
 }
 
 extension Endpoints {
-    /// The app of a request, as the pages show it. The way back is an answer to the client, or the page of the client that
+    /// The app of a request, as the pages show it; `client` has the branding of the settings where it has none. The way back is an answer to the client, or the page of the client that
     /// starts a login.
     func app(_ client: Client, _ request: AuthorizationRequest? = nil) -> PageApp {
         let refused = request.flatMap { request in
             answer(.accessDenied, "The user has gone back.", to: request).fields.first("Location")
         }
         return PageApp(
-            name: client.name ?? client.id,
+            client.name ?? client.id, client.branding,
             back: (client.page.initiateLoginURI ?? refused).flatMap { PageURL(absolute: $0) })
+    }
+
+    /// The app of a request; without a client, the service.
+    func appOrService(_ client: Client?, _ request: AuthorizationRequest) async throws -> PageApp? {
+        if let client { return app(client, request) }
+        return PageApp(ofService: try await services.pageLogin.branding())
     }
 
     /// The page of an error, for people.

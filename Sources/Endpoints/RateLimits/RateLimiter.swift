@@ -102,12 +102,33 @@ struct RateLimiter: Sendable {
     func anonymousLogin<Value>(
         in call: Call, _ body: () async throws(ServiceError) -> Value
     ) async throws(ServiceError) -> Value {
+        try await newAccount(in: call, .anonymousLoginsPerAddress, body)
+    }
+
+    /// Runs a sign-up, unless the address has made too many accounts. A sign-up that fails does not count.
+    func signUp<Value>(in call: Call, _ body: () async throws(ServiceError) -> Value) async throws(ServiceError)
+        -> Value
+    {
+        try await newAccount(in: call, .signUpsPerAddress, body)
+    }
+
+    private func newAccount<Value>(
+        in call: Call, _ limit: RateLimits.Name, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
         guard let network = countedNetwork(call) else { return try await body() }
-        try take(network, .anonymousLoginsPerAddress)
+        try take(network, limit)
         do throws(ServiceError) { return try await body() } catch {
-            buckets[.anonymousLoginsPerAddress]?.giveBack(network)
+            buckets[limit]?.giveBack(network)
             throw error
         }
+    }
+
+    /// Runs a request for a mail with a code, unless the address has asked for too many. Every mailbox counts, known or not.
+    func verification<Value>(
+        in call: Call, _ body: () async throws(ServiceError) -> Value
+    ) async throws(ServiceError) -> Value {
+        if let network = countedNetwork(call) { try take(network, .verificationsPerAddress) }
+        return try await body()
     }
 
     /// Runs a login by an ID token, unless the address has been refused too often. A user who declines at the provider does not

@@ -17,6 +17,10 @@ public struct RateLimits: Hashable, Sendable {
         case wrongUserCodesPerAddress = "limits.wrong_user_codes_per_address_per_minute"
         /// Wrong numbers that the phones of one user send.
         case wrongNumbersPerUser = "limits.wrong_numbers_per_user_per_hour"
+        /// Mails with codes that one address asks for.
+        case verificationsPerAddress = "limits.verifications_per_address_per_minute"
+        /// Accounts that one address makes by proofs of mailboxes.
+        case signUpsPerAddress = "limits.sign_ups_per_address_per_hour"
         /// Failed password resets from one address.
         case failedResetsPerAddress = "limits.failed_resets_per_address_per_minute"
         /// Failed password resets with tokens of one user.
@@ -40,7 +44,7 @@ public struct RateLimits: Hashable, Sendable {
         var period: Duration {
             switch self {
             case .loginsPerUser: .seconds(86_400)
-            case .anonymousLoginsPerAddress, .wrongNumbersPerUser: .seconds(3600)
+            case .anonymousLoginsPerAddress, .wrongNumbersPerUser, .signUpsPerAddress: .seconds(3600)
             default: .seconds(60)
             }
         }
@@ -61,6 +65,10 @@ public struct RateLimits: Hashable, Sendable {
     public var wrongUserCodesPerAddress = 10
     /// Wrong numbers that the phones of one user send in an hour. Beyond, they can let no other device in.
     public var wrongNumbersPerUser = 3
+    /// Mails with codes that one address asks for in a minute, for mailboxes with and without an account.
+    public var verificationsPerAddress = 10
+    /// Accounts that one address makes in an hour by proofs of mailboxes. Sign-ups that fail do not count.
+    public var signUpsPerAddress = 20
     /// Failed password resets from one address.
     public var failedResetsPerAddress = 60
     /// Failed password resets with a token that is or was the user's.
@@ -95,6 +103,8 @@ public struct RateLimits: Hashable, Sendable {
         case .loginRequestsPerAddress: loginRequestsPerAddress
         case .wrongNumbersPerUser: wrongNumbersPerUser
         case .wrongUserCodesPerAddress: wrongUserCodesPerAddress
+        case .verificationsPerAddress: verificationsPerAddress
+        case .signUpsPerAddress: signUpsPerAddress
         case .failedResetsPerAddress: failedResetsPerAddress
         case .failedResetsPerUser: failedResetsPerUser
         case .resetTokensPerUser: resetTokensPerUser

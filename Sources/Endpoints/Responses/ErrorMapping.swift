@@ -55,6 +55,18 @@ extension Endpoints {
         "sent_at is too long ago, or ahead, or before the last rotation: nothing was decided. Send it again."
     static let unavailableText = "The server cannot answer at present: try again. No session has ended."
 
+    static let emailText = "Mails are sent to addresses like anna@example.com, of ASCII characters alone."
+    static let invalidCodeText = "The code is wrong."
+    static let verificationText =
+        "The code was used or replaced, has expired, or had too many tries: ask for a new one."
+    static let signUpText = "No account can be made here, or not for this mailbox."
+
+    private static func invalidCode(attemptsLeft: Int) -> Problem {
+        var problem = Problem(.badRequest, code: "invalid_code", detail: invalidCodeText, member: "code")
+        problem.attemptsLeft = attemptsLeft
+        return problem
+    }
+
     private static func scopeText(_ scope: String) -> String { "The access token lacks the scope \(scope)." }
 
     private static func methodText(_ method: Client.LoginMethod) -> String {
@@ -142,6 +154,12 @@ extension Endpoints {
                 .badRequest, code: "invalid_request", detail: "\(detail).",
                 member: memberToChange(detail))
         case .invalid(let member, let detail): .invalid(member, detail)
+        case .emailNotSupported:
+            Problem(.badRequest, code: "email_not_supported", detail: emailText, member: "email")
+        case .invalidCode(let left): invalidCode(attemptsLeft: left)
+        case .verificationOver: Problem(.badRequest, code: "verification_over", detail: verificationText)
+        case .signUpClosed: Problem(.forbidden, code: "sign_up_closed", detail: signUpText)
+        case .secondFactor(let refusal): problem(refusal)
         case .notFound(let thing): Problem(.notFound, code: "not_found", detail: "There is no such \(thing).")
         case .conflict(let code, let detail): Problem(.conflict, code: code, detail: "Not done: \(detail).")
         }
@@ -208,6 +226,11 @@ extension Endpoints {
             OAuthError(.badRequest, .invalidScope, "The scope is malformed, or more than can be granted.")
         case .invalidTarget: OAuthError(.badRequest, .invalidTarget, targetText)
         case .invalid(let member, let detail): OAuthError(.badRequest, .invalidRequest, "\(member) \(detail).")
+        case .emailNotSupported: OAuthError(.badRequest, .invalidRequest, emailText)
+        case .invalidCode: OAuthError(.badRequest, .invalidGrant, invalidCodeText)
+        case .verificationOver: OAuthError(.badRequest, .invalidGrant, verificationText)
+        case .signUpClosed: OAuthError(.badRequest, .unauthorizedClient, signUpText)
+        case .secondFactor(let refusal): oauthError(refusal)
         case .notFound(let thing): OAuthError(.badRequest, .invalidRequest, "There is no such \(thing).")
         case .conflict(_, let detail): OAuthError(.badRequest, .invalidRequest, "Not done: \(detail).")
         }

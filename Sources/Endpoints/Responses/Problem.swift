@@ -13,6 +13,10 @@ struct Problem: Encodable, Sendable {
     var acrValues: String?
     var maxAge: Int64?
     var attemptsLeft: Int?
+    var loginToken: String?
+    var methods: [String]?
+    var enrols: Bool?
+    var clockDiffers: Bool?
     let httpStatus: Status
 
     init(_ status: Status, code: String, detail: String, member: String? = nil, reauthenticate: Bool? = nil) {
@@ -40,6 +44,9 @@ struct Problem: Encodable, Sendable {
         case acrValues = "acr_values"
         case maxAge = "max_age"
         case attemptsLeft = "attempts_left"
+        case loginToken = "login_token"
+        case methods, enrols
+        case clockDiffers = "clock_differs"
     }
 }
 

@@ -1,6 +1,7 @@
 // Shaped for speed: functions with `@inline(never)` keep their variables out of the async frames of a refresh. These frames
 // take 6000 bytes instead of 34 000 (`Sessions/Refresh/RefreshService.swift` has the command).
 
+internal import Cryptography
 internal import HTTP
 internal import OAuth
 internal import Sessions
@@ -166,13 +167,30 @@ extension Call {
     /// The parameters of a form (RFC 6749 section 3.2, appendix B). A repeated parameter is refused, except those in
     /// `repeatable`.
     func form(repeatable: ([FormPair]) -> [String] = { _ in [] }) throws -> FormParameters {
-        guard try hasContentType("application/x-www-form-urlencoded") else { throw RequestProblem.unsupportedMediaType }
-        let pairs: [FormPair]
-        do throws(FormError) { pairs = try FormDecoder.decode(request.body) } catch {
-            throw RequestProblem.unreadable("The form cannot be read.")
-        }
+        let pairs = try pairs()
         do throws(FormParameters.Repeated) { return try FormParameters(pairs, repeatable: repeatable(pairs)) } catch {
             throw RequestProblem.unreadable("A parameter appears twice.")
+        }
+    }
+
+    /// The fields of a form. A file, which only forms of the console have, is base64url.
+    private func pairs() throws -> [FormPair] {
+        if route.listeners == .admin, try hasContentType("multipart/form-data"),
+            let type = try onlyField("Content-Type")
+        {
+            guard let parts = MultipartDecoder.decode(request.body, type: type) else {
+                throw RequestProblem.unreadable("The form cannot be read.")
+            }
+            return parts.map { part in
+                FormPair(
+                    name: part.name,
+                    value: part.isFile
+                        ? Base64URL.encode(part.content) : String(decoding: part.content, as: UTF8.self))
+            }
+        }
+        guard try hasContentType("application/x-www-form-urlencoded") else { throw RequestProblem.unsupportedMediaType }
+        do throws(FormError) { return try FormDecoder.decode(request.body) } catch {
+            throw RequestProblem.unreadable("The form cannot be read.")
         }
     }
 }

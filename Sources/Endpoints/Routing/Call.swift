@@ -1,5 +1,6 @@
 internal import HTTP
 internal import OAuth
+internal import Pages
 internal import Sessions
 
 /// One request with its route and its caller.
@@ -13,6 +14,8 @@ struct Call: Sendable {
     let parameter: String
     /// The path below which the caller sees this server.
     let issuerPath: IssuerPath
+    /// The languages of pages and mails.
+    let languages: PageLanguages
     /// The actor in the audit trail: `user`, `admin:KEY`, `client:ID`; `unknown` before the proof that a call of admins or clients
     /// needs.
     var actor: String
@@ -27,7 +30,7 @@ struct Call: Sendable {
 
     init(
         request: Request, caller: Caller, requestID: String, route: Route, parameter: String,
-        issuerPath: IssuerPath = .root
+        issuerPath: IssuerPath = .root, languages: PageLanguages = .builtIn
     ) {
         self.request = request
         self.caller = caller
@@ -35,6 +38,7 @@ struct Call: Sendable {
         self.route = route
         self.parameter = parameter
         self.issuerPath = issuerPath
+        self.languages = languages
         actor = route.unprovenActor
     }
 

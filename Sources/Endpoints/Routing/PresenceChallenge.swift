@@ -11,7 +11,7 @@ extension Endpoints {
             .unauthorized, code: ErrorCode.insufficientUserAuthentication.rawValue,
             detail: RefusalReason.insufficientUserAuthentication.sentence, reauthenticate: requirement.takesLogin)
         problem.acrValues = requirement.acrValues
-        problem.maxAge = requirement.ageMax.wholeSeconds
+        problem.maxAge = requirement.shownAgeMax
         return problem
     }
 
@@ -32,7 +32,7 @@ extension Endpoints {
             .insufficientUserAuthentication, description: description,
             reason: RefusalReason.insufficientUserAuthentication.rawValue, reauthenticate: requirement.takesLogin)
         body.acrValues = requirement.acrValues
-        body.maxAge = requirement.ageMax.wholeSeconds
+        body.maxAge = requirement.shownAgeMax
         return OAuthError(.badRequest, body)
     }
 }

@@ -1,7 +1,8 @@
 /// The table of all routes. Each row stands in the file of its handler, those of the console in `Console/ConsoleRoutes.swift`.
 extension Route {
     static let all: [Route] =
-        oauthCalls + loginPages + accountPageCalls + appCalls + phoneLoginCalls + eventStreamCalls + healthCalls
+        oauthCalls + loginPages + proofPages + accountPageCalls + appCalls + phoneLoginCalls + eventStreamCalls
+        + healthCalls
         + adminUserCalls + adminSessionCalls + adminServerCalls + console
 
     /// The calls of OAuth (RFC 6749, 7009, 7662, 7517, 8414).
@@ -13,27 +14,40 @@ extension Route {
     /// The login on the server's page (OpenID Connect Core, RFC 9126).
     private static let loginPages: [Route] = [
         .authorize, .authorizeByForm, .pushRequest, .showLogin, .logInOnPage, .logInByPasskeyOnPage,
-        .takePasskeyOffer, .continueOnPage, .goToProvider, .completeProviderLogin, .startPhoneLogin, .showPhonePage,
+        .takePasskeyOffer, .takeFactorOnPage, .continueOnPage, .goToProvider, .completeProviderLogin, .startPhoneLogin,
+        .showPhonePage,
         .phoneCode, .followPhoneLogin, .finishPhoneLogin, .showAppLogin, .signInByApp, .returnFromPhone,
         .explainPhoneLink, .explainPhoneCode, .explainInvitation, .explainInvitationInCapitals, .showNotMe, .endNotMe,
-        .logOutBrowser, .logOutBrowserByForm, .appleApps, .androidApps, .asset, .accentStyle, .userInfo,
+        .logOutBrowser, .logOutBrowserByForm, .appleApps, .androidApps, .asset, .accentStyle, .showLogo, .userInfo,
         .userInfoByForm,
+    ]
+
+    /// The pages on which a mailbox is proven, and those to which the links of mails lead.
+    private static let proofPages: [Route] = [
+        .showSignUp, .beginSignUp, .showSignUpCode, .takeSignUpCode, .showSignUpFinish, .finishSignUp, .showForgot,
+        .beginReset, .showResetCode, .takeResetCode, .showEmailLogin, .beginEmailLogin, .showLoginCode,
+        .takeLoginCode, .showProofLink, .proveByLink, .showCancelLink, .cancelByLink, .showUndoLink, .undoByLink,
     ]
 
     /// The pages of a user's account.
     private static let accountPageCalls: [Route] = [
-        .showAccountDevices, .followAccount, .endAccountDevices, .showAccountSecurity, .changeAccountPassword,
-        .switchAccountLogins, .changeAccountPasskeys, .showAccountActivity, .showDevice, .reviewDevice,
-        .decideOnDevice, .showReset, .resetOnPage, .changePasswordPage,
+        .showAccountDevices, .followAccount, .endAccountDevices, .showAccountProfile, .changeAccountProfile,
+        .showAccountSecurity, .changeAccountPassword, .switchAccountLogins, .changeAccountPasskeys,
+        .showAccountFactors, .changeAccountFactors, .showAccountActivity, .showDevice, .reviewDevice,
+        .decideOnDevice, .showReset, .resetOnPage, .changePasswordPage, .showAccountEmail, .changeAccountEmail,
+        .confirmAccountEmail, .showAccountDeletion, .deleteAccountOnPage,
     ]
 
     /// The calls of apps and proxies.
     private static let appCalls: [Route] = [
-        .logIn, .passkeyLoginOptions, .refreshSession, .logOut, .profile, .changeProfile, .nameAccount,
+        .logIn, .passkeyLoginOptions, .refreshSession, .logOut, .profile, .changeProfile, .requestEmailChange,
+        .confirmEmailChange, .nameAccount,
         .loginSettings, .changeLoginSettings, .devices, .endDevices, .renameDevice, .endDevice, .passkeys,
-        .addPasskey, .passkeyRegistrationOptions, .renamePasskey, .removePasskey, .changeMode, .setEncryptionKey,
+        .addPasskey, .passkeyRegistrationOptions, .renamePasskey, .removePasskey, .secondFactors, .addFactor,
+        .confirmFactor, .removeFactor, .makeRecoveryCodes, .addFactorAtLogin, .changeMode, .setEncryptionKey,
         .removeEncryptionKey, .showPIN, .setPIN, .removePIN, .presenceOptions, .showPresence, .changePassword,
-        .resetPassword, .verify, .verifyPath,
+        .resetPassword, .requestVerification, .resendVerification, .proveVerification, .showVerification, .signUp,
+        .signUpPasskeyOptions, .verify, .verifyPath, .deleteMe,
     ]
 
     /// Logins with a phone: the calls of the phone, and of the device that looks at its login. A device opens and collects its
@@ -59,6 +73,8 @@ extension Route {
     private static let adminUserCalls: [Route] = [
         .createUser, .listUsers, .showUser, .changeUser, .deleteUser, .disableUser, .enableUser, .unlockUser,
         .setPassword, .listIdentities, .linkIdentity, .unlinkIdentity, .listPasskeys, .deletePasskey,
+        .listSecondFactors, .deleteSecondFactors, .requireSecondFactor, .showSecondFactorPolicy,
+        .setSecondFactorPolicy,
         .requestPasswordReset,
     ]
 
@@ -70,10 +86,12 @@ extension Route {
 
     /// Admin: settings, clients, keys, deliveries.
     private static let adminServerCalls: [Route] = [
+        .showBranding, .changeBranding, .setLogo, .removeLogo, .setClientLogo, .removeClientLogo,
         .showSettings, .previewSettings, .previewClient, .previewUser, .changeSettings, .createClient, .listClients,
         .showClient, .changeClient, .deleteClient, .startBackup, .showBackup, .listEvents, .followRevocations,
-        .listLogoutReceivers, .retryDeliveries, .testWebhook, .listEventStreams, .changeEventStreamOfClient,
-        .verifyEventStreamOfClient, .endEventStream, .listSigningKeys, .rotateSigningKey, .withdrawSigningKey,
+        .listLogoutReceivers, .retryDeliveries, .testWebhook, .listMails, .retryMail, .noteMailRefusal,
+        .listEventStreams, .changeEventStreamOfClient, .verifyEventStreamOfClient, .endEventStream, .listSigningKeys,
+        .rotateSigningKey, .withdrawSigningKey,
         .listAdminKeys, .createAdminKey, .deleteAdminKey,
     ]
 }

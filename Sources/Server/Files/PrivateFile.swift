@@ -48,6 +48,17 @@ enum PrivateFile {
         }
     }
 
+    /// The text of a small file, such as a secret.
+    static func text(_ path: String, limit: Int = 4096) throws(Failure) -> String {
+        do throws(ReadFailure<Never>) {
+            return String(decoding: try read(path, limit: limit) { _ in }, as: UTF8.self)
+        } catch {
+            switch error {
+            case .system(let failure): throw failure
+            }
+        }
+    }
+
     /// The reason why `read` failed.
     enum ReadFailure<Problem: Error>: Error {
         case system(Failure)

@@ -33,4 +33,44 @@ extension Maintenance {
             return step.deleted
         }
     }
+    /// Deletes the mails of which no attempt follows, some days after their request. Returns their number.
+    @discardableResult
+    func sweepMails(pause: Duration) async -> Int {
+        await sweep("mails", pause) { () async throws(StoreError) in
+            let before = settled + .seconds(-MailPolicy.deadKept.wholeSeconds)
+            return try await context.store.write(.nothing) {
+                [limit = cleanUp.stepSize] (transaction)
+                    throws(TransactionError) in
+                try transaction.deleteDeadMails(before: before, limit: limit).value()
+            }
+        }
+    }
+
+    /// Deletes verifications and budgets of mailboxes that are over. Returns their number.
+    @discardableResult
+    func sweepVerifications(pause: Duration) async -> Int {
+        await sweep("verifications", pause) { () async throws(StoreError) in
+            try await context.store.sweepVerifications(at: settled, limit: cleanUp.stepSize)
+        }
+    }
+
+    /// Deletes the accounts that their users have deleted, when their time has come. Returns their number.
+    @discardableResult
+    func deleteDueAccounts(pause: Duration) async -> Int {
+        await sweep("deleted accounts", pause) { () async throws(StoreError) in
+            try await context.store.deleteDueAccounts(at: settled, limit: cleanUp.stepSize)
+        }
+    }
+}
+
+extension Maintenance {
+    /// Seals the seeds of authenticators again after the root key was replaced, so that the older one can be removed.
+    func resealSeeds() async {
+        do throws(ServiceError) {
+            let count = try await SecondFactorService(context).resealSeeds()
+            if count > 0 {
+                logger.info("seeds of authenticators are sealed with the first root key", ["count": .int(count)])
+            }
+        } catch { logger.warning("seeds of authenticators could not be sealed again", ["cause": .string("\(error)")]) }
+    }
 }

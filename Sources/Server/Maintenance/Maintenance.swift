@@ -72,12 +72,16 @@ struct Maintenance: Sendable {
         await sweepTombstones(pause: pause)
         await sweepForeignTokens(pause: pause)
         await sweepAnonymousUsers(pause: pause)
+        await deleteDueAccounts(pause: pause)
+        await sweepVerifications(pause: pause)
         await sweepEvents(pause: pause)
         await sweepRevocations(pause: pause)
         await forgetWebhooks()
         await sweepUsedTokens(pause: pause)
         await sweepFailedAttempts(pause: pause)
         await sweepLogins(pause: pause)
+        await resealSeeds()
+        await sweepMails(pause: pause)
     }
 
     /// Watches the clock, which no clean-up delays, until the task is cancelled.

@@ -1,5 +1,6 @@
 public import Configuration
 internal import Cryptography
+internal import Endpoints
 internal import Geolocation
 public import Deliveries
 internal import Sessions
@@ -38,9 +39,19 @@ extension Application {
         ]
     }
 
-    /// The notices about logins that clients have requested of users.
-    func backchannelNotices(_ environment: Environment) -> BackchannelNotices {
-        BackchannelNotices(context: context, logger: environment.logger, metrics: NoticeMetrics(in: metrics))
+    /// What tells clients that logins which they have requested of users have a result and, if mails are sent, users what has
+    /// happened to their accounts. Each runs until its task is cancelled.
+    func notices(
+        _ environment: Environment, locations: GeoDatabaseFile? = nil
+    ) -> [@Sendable () async -> Void] {
+        let pings = BackchannelNotices(
+            context: context, logger: environment.logger, metrics: NoticeMetrics(in: metrics))
+        if context.mails == nil { return [{ await pings.run() }] }
+        var place: (@Sendable (String, String) -> String?)?
+        if let locations { place = { address, language in locations.place(of: address, language: language)?.name } }
+        let mails = MailNotices(
+            context: context, logger: environment.logger, node: node(environment), place: place)
+        return [{ await pings.run() }, { await mails.run() }]
     }
 
     /// The right of this node to clean up, which the nodes of one database share; nil for a database file.
@@ -64,6 +75,11 @@ extension ServerConfiguration.Webhook {
 
     private func secrets(_ environment: Environment) throws(StartError) -> [[UInt8]] {
         let (source, text) = try secretText(environment)
+        return try Self.secrets(in: text, of: source)
+    }
+
+    /// The secrets of a text from that source.
+    static func secrets(in text: String, of source: String) throws(StartError) -> [[UInt8]] {
         if let secrets = WebhookSecrets.parse(text) { return secrets }
         throw .webhook(
             "\(source) must hold whsec_ and 24 to 64 bytes in base64, once or twice: echo whsec_$(openssl rand -base64 32)"
@@ -78,14 +94,9 @@ extension ServerConfiguration.Webhook {
                 "the webhook \(name) needs secret_file, or \(secretVariable): without a secret the receiver cannot verify the sender"
             )
         }
-        do throws(PrivateFile.ReadFailure<Never>) {
-            let bytes = try PrivateFile.read(path, limit: 4096) { _ in }
-            return ("secret_file \(path) of the webhook \(name)", String(decoding: bytes, as: UTF8.self))
-        } catch {
-            switch error {
-            case .system(let failure):
-                throw .webhook("secret_file \(path) of the webhook \(name): \(failure.description)")
-            }
+        let source = "secret_file \(path) of the webhook \(name)"
+        do throws(PrivateFile.Failure) { return (source, try PrivateFile.text(path)) } catch {
+            throw .webhook("\(source): \(error.description)")
         }
     }
 }

@@ -23,15 +23,20 @@ extension Application {
         if let secret = environment.clientSecretVariables[provider.secretVariable] { return secret }
         guard let path = provider.recheck?.clientSecretFile ?? provider.redirect?.clientSecretFile else { return nil }
         let place = "identity_providers: client_secret_file \(path)"
-        let bytes: [UInt8]
-        do throws(PrivateFile.ReadFailure<Never>) { bytes = try PrivateFile.read(path, limit: 4096) { _ in } } catch {
-            switch error {
-            case .system(let failure): throw .clientSecret("\(place): \(failure.description)")
-            }
+        return try secretLine(path, of: place) { .clientSecret($0) }
+    }
+
+    /// The one line of a file with a secret.
+    static func secretLine(
+        _ path: String, of place: String, failure: (String) -> StartError
+    ) throws(StartError) -> String {
+        let text: String
+        do throws(PrivateFile.Failure) { text = try PrivateFile.text(path) } catch {
+            throw failure("\(place): \(error.description)")
         }
-        let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+        let lines = text.split(whereSeparator: \.isNewline)
         guard lines.count == 1, let secret = lines.first else {
-            throw .clientSecret("\(place) must hold one line: the secret")
+            throw failure("\(place) must hold one line: the secret")
         }
         return String(secret)
     }

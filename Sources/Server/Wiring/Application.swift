@@ -3,6 +3,7 @@ internal import Cryptography
 public import Endpoints
 internal import Federation
 internal import HTTPClient
+public import Pages
 public import Sessions
 public import Telemetry
 
@@ -64,9 +65,7 @@ public struct Application: Sendable {
         _ database: Database, _ metrics: MetricsRegistry, _ history: OutcomeHistory, _ failures: FailureLog,
         _ configuration: ServerConfiguration, _ environment: Environment, issuer: String?
     ) async throws(StartError) -> Application {
-        let issuer =
-            configuration.server.issuer ?? issuer
-            ?? configuration.server.publicListen.baseURL(isSecure: configuration.server.tlsCertificate != nil)
+        let issuer = configuration.server.issuer ?? issuer ?? configuration.ownURL
         let isNew = try await isNew(database.store)
         let keys = try makeKeys(configuration, environment, store: database.store, mayCreate: isNew)
         let providers = try makeProviders(configuration, environment)
@@ -128,7 +127,9 @@ public struct Application: Sendable {
             audience: configuration.server.audience ?? issuer, clockGuard: clockGuard,
             proofs: configuration.dpop.policy, lockoutPolicy: limits.failedAttempts,
             passwordRules: limits.passwords, resetTokenLifetime: limits.resetTokenLifetime,
-            passkeys: configuration.passkeyPolicy)
+            passkeys: configuration.passkeyPolicy, mails: configuration.mails.areSent ? MailWaker() : nil,
+            accountRules: configuration.accounts, secondFactorRules: limits.secondFactors,
+            editable: Set(configuration.editable))
     }
 
     /// The verifier of the identity providers' tokens; nil without providers.
@@ -144,7 +145,7 @@ public struct Application: Sendable {
     public func endpoints(
         retryAfter: RetryAfter? = nil,
         remoteLogins: Proximity = Proximity(), console: ConsoleSettings = ConsoleSettings(),
-        machine: MachineState = MachineState(), testClock: TestClock? = nil,
+        machine: MachineState = MachineState(), languages: PageLanguages = .builtIn, testClock: TestClock? = nil,
         isStopping: @escaping @Sendable () -> Bool = { false }
     ) -> Endpoints {
         var backups: Backups?
@@ -154,7 +155,7 @@ public struct Application: Sendable {
             rateLimits: rateLimits, backups: backups,
             identityVerifier: identityProviders, remoteLogins: remoteLogins, scopes: scopes,
             waiting: waiting, console: console, history: history, machine: machine,
-            issuerPath: issuerPath, testClock: testClock, isStopping: isStopping)
+            languages: languages, issuerPath: issuerPath, testClock: testClock, isStopping: isStopping)
     }
 
     /// Records the longest session lifetime of the configuration in the database, before the first request. A server does

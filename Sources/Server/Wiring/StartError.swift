@@ -34,8 +34,12 @@ public enum StartError: Error, Sendable, CustomStringConvertible {
     case system(String)
     /// The configuration of a webhook is not usable.
     case webhook(String)
+    /// The configuration of mails is not usable.
+    case mail(String)
     /// The geo database cannot be used.
     case geoDatabase(path: String, GeoDatabaseError)
+    /// The language files cannot be used.
+    case languages([String])
     /// The client secret for an identity provider cannot be used.
     case clientSecret(String)
     /// The ready file cannot be written.
@@ -72,8 +76,9 @@ public enum StartError: Error, Sendable, CustomStringConvertible {
         case .cancelled: "stopped before it had started"
         case .certificate(let problem): problem.description
         case .system(let reason): reason
-        case .webhook(let problem), .clientSecret(let problem): problem
+        case .webhook(let problem), .mail(let problem), .clientSecret(let problem): problem
         case .geoDatabase(let path, let error): "geo.database: \(path) \(error)"
+        case .languages(let problems): "languages: " + problems.joined(separator: "\n")
         case .readyFile(let path, let reason): "the ready file \(path) cannot be written: \(reason)"
         }
     }

@@ -13,6 +13,13 @@ extension Administration {
         return client
     }
 
+    /// The client with that id beside the branding of the service, of one moment. Throws `notFound`.
+    public func clientWithBranding(_ id: String) async throws(ServiceError) -> (client: Client, service: Branding) {
+        let catalogue = try await inStore(await store.catalogue())
+        guard let client = catalogue.clients[id] else { throw .notFound("client") }
+        return (client, catalogue.settings.branding)
+    }
+
     /// Creates a client; `edit` changes its defaults. Returns the client, and the secret of a client with a secret, which is
     /// never shown again.
     public func createClient(
@@ -148,7 +155,7 @@ extension Client {
         if isPublic, grantTypes.contains(.backchannel) {
             return "grant_types of a public client cannot have \(GrantType.backchannel.rawValue) (OpenID Connect CIBA)"
         }
-        if let problem = backchannel.problem { return problem }
+        if let problem = backchannel.problem ?? branding.problem { return problem }
         if authenticationMethod == .privateKeyJWT, keys == nil {
             return "jwks must hold the keys of a client with private_key_jwt"
         }

@@ -22,6 +22,9 @@ public struct DeliveriesOverview: Sendable {
     /// The streams of security events, by client.
     public let streams: [EventStreamReport]
 
+    /// The mails to users; nil: none are sent, and none is left.
+    public let mails: MailsOverview?
+
     /// Whether some delivery has failed since the last successful one.
     public var isFailing: Bool {
         webhooks.contains { $0.failingSince != nil } || receivers.contains { $0.failingSince != nil }
@@ -40,16 +43,20 @@ public struct NowOverview: Sendable {
 extension Administration {
     /// What waits for other programs.
     public func deliveries() async throws(ServiceError) -> DeliveriesOverview {
-        try await inStore(
-            await store.read(.page) { (reader) throws(TransactionError) in try reader.deliveriesOverview() })
+        let hasMails = context.mails != nil
+        return try await inStore(
+            await store.read(.page) { (reader) throws(TransactionError) in
+                try reader.deliveriesOverview(withMails: hasMails)
+            })
     }
 
     /// The newest events, and what waits for other programs.
     public func now(limit: Int) async throws(ServiceError) -> NowOverview {
-        try await inStore(
+        let hasMails = context.mails != nil
+        return try await inStore(
             await store.read(.page) { (reader) throws(TransactionError) in
                 let newest = reader.events(before: .max, limit: limit)
-                let deliveries = try reader.deliveriesOverview()
+                let deliveries = try reader.deliveriesOverview(withMails: hasMails)
                 let events = try newest.value()
                 return NowOverview(
                     trail: Trail(events: events, names: try reader.usernames(of: events), next: nil),
@@ -60,19 +67,23 @@ extension Administration {
 
 extension StoreReader {
     /// What waits for other programs, by two round trips however many receivers there are.
-    fileprivate func deliveriesOverview() throws(TransactionError) -> DeliveriesOverview {
+    fileprivate func deliveriesOverview(withMails: Bool) throws(TransactionError) -> DeliveriesOverview {
         let (catalogue, deliveries) = (catalogue(), deliveries())
+        let mails = mailsOverview()
         let (clients, progress) = (try catalogue.value().clients.inOrder, try deliveries.value())
         let (webhooks, receivers) = (webhookDeliveries(progress), logoutReceivers(of: clients, progress))
         let streams = eventStreams(of: clients, progress)
+        let found = try mails.value()
         return DeliveriesOverview(
-            webhooks: try webhooks.value(), receivers: try receivers.value(), streams: try streams.value())
+            webhooks: try webhooks.value(), receivers: try receivers.value(), streams: try streams.value(),
+            mails: withMails || found.counts.waiting + found.counts.dead > 0 ? found : nil)
     }
 
     /// The webhooks with a recorded progress, by name.
     private func webhookDeliveries(_ all: [String: DeliveryProgress]) -> Answer<[WebhookDelivery]> {
         let asked = all.sorted { $0.key < $1.key }.filter { name, _ in
             DeliveryProgress.clientID(ofLogouts: name) == nil && DeliveryProgress.streamID(of: name) == nil
+                && name != DeliveryProgress.mailNotices
         }.map { name, progress in
             (
                 name, progress,

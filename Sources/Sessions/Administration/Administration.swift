@@ -50,7 +50,10 @@ public final class Administration: UseCase {
         let isNew = try await inStore(
             await store.insertUser(
                 user, from: source, events: [AuditEvent(.userCreated, at: now, by: origin, userID: user.id)]))
-        guard isNew else { throw .conflict(code: "username_taken", detail: "the username belongs to another user") }
+        guard isNew else {
+            let namesake = try await inStore(await store.user(.username(username)))
+            throw namesake == nil ? AccountService.emailTaken : AccountService.usernameTaken
+        }
         return user
     }
 
@@ -104,11 +107,7 @@ public final class Administration: UseCase {
     public func deleteUser(_ reference: UserReference, by origin: Origin) async throws(ServiceError) -> Int {
         let now = context.clock.now
         return try await accounts.update(reference) { change -> Result<Void, ServiceError> in
-            change.deletes = true
-            change.ending = UserChange.EndingSessions(.userDeleted, at: now)
-            var event = AuditEvent(.userDeleted, at: now, by: origin, userID: change.user.id)
-            event.revokes = .userDeleted
-            change.events.append(event)
+            change.delete(at: now, by: origin)
             return .success(())
         }.endedSessions
     }
@@ -146,9 +145,10 @@ public final class Administration: UseCase {
         }.outcome
     }
 
-    /// Removes the lock that wrong passwords caused.
+    /// Removes the lock that wrong passwords caused, and the block of wrong codes.
     public func unlock(_ reference: UserReference, by origin: Origin) async throws(ServiceError) -> User {
         let now = context.clock.now
+        try await unblockSecondFactor(of: try await user(reference).id, by: origin)
         return try await accounts.update(reference) { change in
             change.unlock(at: now)
             change.events.append(
@@ -198,23 +198,6 @@ public final class Administration: UseCase {
     ) async throws(ServiceError) {
         let requester = PasswordHasher.Requester(origin, clientID: nil)
         try await accounts.setPassword(of: reference, to: new, from: .admin, sentBy: requester, by: origin)
-    }
-
-    /// Makes a one-time token for a password reset, which replaces an earlier one.
-    public func requestPasswordReset(
-        of reference: UserReference, by origin: Origin
-    ) async throws(ServiceError) -> (token: String, expiresAt: Instant) {
-        let now = context.clock.now
-        // The secret is made outside the transaction, because a transaction that runs again must have the same result.
-        let secret = context.random.bytes(PasswordResetToken.secretCount)
-        let expiresAt = now + context.resetTokenLifetime
-        let text = try await accounts.update(reference) { change -> Result<String, ServiceError> in
-            let token = PasswordResetToken(userID: change.user.id, secret: secret)
-            change.user.passwordReset = User.PasswordReset(secretHash: token.secretHash, expiresAt: expiresAt)
-            change.events.append(AuditEvent(.passwordResetRequested, at: now, by: origin, userID: change.user.id))
-            return .success(token.text)
-        }.outcome
-        return (text, expiresAt)
     }
 
     /// The problem of a username that a user chooses. An admin may give any name; one that looks like an address of another user

@@ -6,6 +6,8 @@ public struct CatalogueChange: Sendable {
     public var clients: [String: Client]
     /// The audit events to write in the same transaction.
     public var events: [AuditEvent] = []
+    /// A logo that settings or clients show from now on, which may be new.
+    public var newLogo: Logo?
 
     /// Creates a change.
     public init(settings: Settings, clients: [String: Client]) {

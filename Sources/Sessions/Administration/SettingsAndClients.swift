@@ -27,6 +27,8 @@ extension Store {
                 transaction.write(CatalogueDifference(from: old, to: new))
                 transaction.lookEarlier(under: new, than: old)
             }
+            if let logo = edited.newLogo { transaction.insert(logo) }
+            for name in old.logos.subtracting(new.logos) { Logo.digest(named: name).map(transaction.deleteLogo) }
             // Uses the old catalogue, because it determines the tokens that the events revoke.
             transaction.append(edited.events, old)
             return outcome

@@ -14,6 +14,12 @@ public struct UserOverview: Sendable {
     public let addresses: [Identifier<Session>: String]
     /// The passkeys by credential ID.
     public let passkeys: [Passkey]
+    /// The confirmed authenticators.
+    public let authenticators: [TOTPFactor]
+    /// The recovery codes that are left.
+    public let recoveryCodesLeft: Int
+    /// What an admin has decided about second factors; nil: nothing.
+    public let secondFactor: UserDetails.SecondFactorRequirement?
     /// What the user has at identity providers.
     public let identities: [Identity]
     /// The newest events of the user.
@@ -36,6 +42,8 @@ extension Administration {
                 let sources = reader.userSources(of: [id])
                 let sessions = reader.sessions(of: id, after: cursor, limit: Page<Session>.rows(for: limit))
                 let (passkeys, identities) = (reader.passkeys(of: id), reader.identities(of: id))
+                let (details, factors) = (reader.userDetails(id), reader.totpFactors(of: id))
+                let codes = reader.recoveryCodes(of: id)
                 let events = try reader.events(ofUser: id, before: .max, limit: max(limit, lookMax)).value()
                 let (known, owner) = (try catalogue.value(), try user.value())
                 let records = try sessions.value().map { known.record(of: $0, owner) }
@@ -43,7 +51,10 @@ extension Administration {
                     id: id, user: owner, sources: owner == nil ? nil : try sources.value().first,
                     sessions: Page(records, limit: limit) { SessionCursor(after: $0.session).description },
                     isFirstPage: cursor == nil, addresses: lookMax > 0 ? events.prefix(lookMax).addresses : [:],
-                    passkeys: try passkeys.value(), identities: try identities.value(),
+                    passkeys: try passkeys.value(),
+                    authenticators: try factors.value().filter { $0.confirmedAt != nil },
+                    recoveryCodesLeft: try codes.value().count { $0.usedAt == nil },
+                    secondFactor: try details.value()?.secondFactor, identities: try identities.value(),
                     events: Array(events.prefix(limit)))
             })
         if overview.user == nil, overview.sessions.items.isEmpty, overview.events.isEmpty { throw .notFound("user") }

@@ -40,6 +40,15 @@ public struct AuditEvent: Hashable, Sendable {
         /// A user's e-mail address changed; `reason` is `EmailChange.reason` until the user is deleted, and nil from then on.
         case emailChanged = "email_changed"
         /// An anonymous user got a username and password, or an identity; `reason` is `password` or the provider.
+        /// The former mailbox of a user has taken the account back, beside the event of the change.
+        case emailChangeUndone = "email_change_undone"
+        /// A mail with a code and a link was asked for; `reason` is the purpose. No webhook has it, because strangers cause it.
+        case verificationRequested = "verification_requested"
+        /// A wrong code was typed, or the mailbox has cancelled the request; `reason` is the purpose, or `cancelled`.
+        case verificationFailed = "verification_failed"
+        /// A user has asked for the end of the account, which is deleted later.
+        case deletionRequested = "deletion_requested"
+        case deletionCancelled = "deletion_cancelled"
         case userNamed = "user_named"
         case userDeleted = "user_deleted"
         case identityLinked = "identity_linked"
@@ -55,6 +64,18 @@ public struct AuditEvent: Hashable, Sendable {
         case pinRemoved = "pin_removed"
         /// Three wrong PINs have locked the PIN of a session.
         case pinLocked = "pin_locked"
+        /// A user has a second factor more; `reason` is its short name.
+        case secondFactorAdded = "second_factor_added"
+        case secondFactorRemoved = "second_factor_removed"
+        /// After too many wrong codes no code of an authenticator of the user is taken.
+        case secondFactorBlocked = "second_factor_blocked"
+        /// An admin has let codes of authenticators be taken again.
+        case secondFactorUnblocked = "second_factor_unblocked"
+        /// An admin has decided whether policies apply to the user; `reason` is the decision.
+        case secondFactorPolicyChanged = "second_factor_policy_changed"
+        case recoveryCodesMade = "recovery_codes_made"
+        /// A recovery code has stood in for the second factor; `reason` says how many are left.
+        case recoveryCodeUsed = "recovery_code_used"
         case passwordChanged = "password_changed"
         case passwordResetRequested = "password_reset_requested"
         case clientCreated = "client_created"

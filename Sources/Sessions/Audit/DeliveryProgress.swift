@@ -32,6 +32,9 @@ extension DeliveryProgress {
         name.hasPrefix(logoutPrefix) ? String(name.dropFirst(logoutPrefix.count)) : nil
     }
 
+    /// The name under which the store keeps how far mails to users about their accounts have come.
+    public static let mailNotices = "mail notices"
+
     private static let streamPrefix = "stream "
 
     /// The name under which the store keeps the progress of a stream of security events.

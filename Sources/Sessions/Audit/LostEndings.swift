@@ -36,14 +36,16 @@ extension AuditEvent {
         // What these need, the trail does not have: hashes of passwords, keys, whole values.
         case .passwordChanged, .passwordResetRequested, .passkeyRemoved, .identityUnlinked, .signingKeyWithdrawn,
             .pinChanged, .pinRemoved, .pinLocked, .settingsChanged, .clientChanged, .eventStreamChanged, .emailChanged,
-            .userChanged:
+            .userChanged, .secondFactorRemoved, .secondFactorPolicyChanged, .recoveryCodesMade, .recoveryCodeUsed:
             return nil
         // These end nothing.
-        case .sessionStarted, .sessionContinued, .sessionRestored, .refreshTokenMisused, .authenticationModeChanged,
+        case .verificationRequested, .verificationFailed, .emailChangeUndone, .deletionRequested, .deletionCancelled,
+            .sessionStarted, .sessionContinued, .sessionRestored, .refreshTokenMisused, .authenticationModeChanged,
             .devicePlatformChanged, .attestationChanged, .attestationMissed, .loginApproved, .loginRequested,
             .loginClaimed, .loginAborted, .loginReported, .loginFailed, .loginRefused, .userCreated, .userNamed,
             .identityLinked, .passkeyAdded, .passkeyChanged, .pinSet, .clientCreated, .signingKeyCreated,
-            .adminKeyCreated, .backupStarted, .databaseRestored:
+            .adminKeyCreated, .secondFactorAdded, .secondFactorBlocked, .secondFactorUnblocked, .backupStarted,
+            .databaseRestored:
             return nil
         }
     }
@@ -193,7 +195,7 @@ public struct LostEndings: UseCase {
             let isUnsure = event.isOwnSwitch && later.contains { $0.kind == .loginsEnabled }
             let isShort = trail.count == Self.trailLength && !trail.contains { $0.at <= event.at }
             let mayApply = applies && event.kind == .loginsDisabled && !isUnsure && !isShort
-            let update = try transaction.updateUser(.id(id), asking: nil) { change -> Outcome in
+            let update = try transaction.updateUser(.id(id), reading: UserChangeRows()) { change -> Outcome in
                 guard change.user.createdAt <= event.at else { return .kept }
                 guard mayApply else { return .reported }
                 change.disableLoginsAgain(event)

@@ -32,6 +32,9 @@ public struct ValueDifference: Hashable, Sendable {
     /// The difference between two states of the settings; nil if no member differs.
     init?(from old: SessionSettings, to new: SessionSettings) { self.init(Self.ofSettings, old, new) }
 
+    /// The difference between two brandings; nil if no member differs.
+    init?(from old: Branding, to new: Branding) { self.init(Self.ofBrandings, old, new) }
+
     /// The difference between the lifetimes of two states of a client; nil if none differs.
     init?(from old: Client, to new: Client) { self.init(Self.ofClients, old, new) }
 
@@ -67,6 +70,12 @@ public struct ValueDifference: Hashable, Sendable {
         ("offline_session_max_limited", { .bool($0.offlineSessionMaxLimited) }),
         ("refresh_after", { seconds($0.refreshAfter) }),
         ("rotation_interval", { seconds($0.rotationInterval) }),
+    ]
+
+    private static let ofBrandings: [Member<Branding>] = [
+        ("accent", { text($0.accent) }), ("logo", { text($0.logo) }), ("policy_uri", { text($0.policyURL) }),
+        ("tos_uri", { text($0.termsURL) }), ("support_uri", { text($0.supportURL) }),
+        ("support_email", { text($0.supportEmail) }),
     ]
 
     private static let ofClients: [Member<Client>] = [

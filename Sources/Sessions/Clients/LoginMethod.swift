@@ -14,9 +14,13 @@ extension Client {
         case anonymous
         /// An invitation of an admin.
         case invitation
+        /// A code or link by mail. A client has to name it, because it is no stronger than the mailbox.
+        case email
 
         /// Every method but those by a provider.
-        public static let withoutProviders: [LoginMethod] = [.password, .passkey, .phone, .anonymous, .invitation]
+        public static let withoutProviders: [LoginMethod] = [
+            .password, .passkey, .phone, .anonymous, .invitation, .email,
+        ]
     }
 
     /// Why a login by that method opens no session; nil if the client takes it. Every use case that opens a session asks this in
@@ -56,6 +60,7 @@ extension Client.LoginMethod: RawRepresentable, Codable {
         case .provider(let name): Self.providerPrefix + name
         case .anonymous: "anonymous"
         case .invitation: "invitation"
+        case .email: "email"
         }
     }
 

@@ -16,19 +16,25 @@ extension Store {
             else { return nil }
             let place = Installation(userID: invitation.userID, clientID: known.clientID, deviceID: deviceID)
             let namesake = account.map { transaction.user(.username($0.username)) }
+            let owner = account?.profile.provenKey.map { transaction.owner(ofMailbox: $0) }
             let found = (
                 transaction.userForUpdate(.id(invitation.userID)), transaction.livingSessionForUpdate(at: place)
             )
             let (user, previous) = (try found.0.value(), try found.1.value())
             let isNameTaken = try namesake?.value().map { $0.id != invitation.userID } ?? false
+            let owners = try owner?.value() ?? []
             guard let change = try transaction.change(of: known, phone: nil) else { return nil }
             let login = change.login
+            let factors = try user.map { (user) throws(TransactionError) in
+                try transaction.enrolledFactors(
+                    of: user.id, under: change.settings.secondFactorPolicy(for: change.client))
+            }
             var collection = PhoneLoginStart(
                 change: change,
-                opening: (user ?? account).map {
+                opening: (user ?? account?.leavingMailbox(to: owners)).map {
                     SessionOpening(
                         user: $0, arrival: user == nil ? .new : .known, client: change.client,
-                        settings: change.settings, previous: previous)
+                        settings: change.settings, previous: previous, factors: factors)
                 })
             collection.isNameTaken = isNameTaken
             let outcome = decide(&collection)

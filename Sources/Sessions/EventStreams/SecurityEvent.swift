@@ -70,6 +70,8 @@ extension SecurityEvent {
         // The specification has no word for a passkey that may be synchronized between platforms.
         case .passkeyAdded: (.credentialChange, credential("fido2-platform", "create"))
         case .passkeyRemoved: (.credentialChange, credential("fido2-platform", "delete"))
+        case .secondFactorAdded: (.credentialChange, credential("app", "create"))
+        case .secondFactorRemoved: (.credentialChange, credential("app", "delete"))
         case .pinSet: (.credentialChange, credential("pin", "create"))
         case .pinChanged: (.credentialChange, credential("pin", "update"))
         case .pinRemoved: (.credentialChange, credential("pin", "delete"))

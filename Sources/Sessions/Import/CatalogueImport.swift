@@ -76,6 +76,7 @@ public struct CatalogueImport: Sendable {
         if let cut = settings.revokedBefore, cut.epoch > old.revokedBefore?.epoch ?? .min {
             change.settings.revokedBefore = cut
         }
+        if isTaken { change.settings.branding = settings.branding }
         if settings.sessions == old.sessions || !isTaken {
             if change.settings != old { events = [event] }
         } else {
@@ -87,7 +88,8 @@ public struct CatalogueImport: Sendable {
         // The other store's "revoke all" also revokes tokens that were issued here since.
         if hasSessions, change.settings.revokedBefore != old.revokedBefore { events[0].revokes = .allSessionsEnded }
         change.events = events
-        return change.settings.sessions == settings.sessions ? .written : .differs
+        let isTheirs = change.settings.sessions == settings.sessions && change.settings.branding == settings.branding
+        return isTheirs ? .written : .differs
     }
 
     /// Creates a client, or keeps or replaces the existing one, depending on the mode. Its epoch only increases.

@@ -182,7 +182,9 @@ extension StoreTransaction {
         _ users: [User], _ sources: [Identifier<User>: UserSources], _ mode: ImportMode
     ) throws(TransactionError) -> [ImportOutcome] {
         let (stored, news, catalogue) = (
-            self.users(users.map(\.id), named: users.map(\.username)), news(for: mode), catalogue()
+            self.users(
+                users.map(\.id), named: users.map(\.username), orAddresses: users.compactMap(\.profile.provenKey)),
+            news(for: mode), catalogue()
         )
         let mode = try mode.knowing(news)
         var met = MetUsers(try stored.value())
@@ -192,7 +194,10 @@ extension StoreTransaction {
         func writeSources(of user: User) { replace(sources[user.id] ?? UserSources(of: user, from: .import)) }
         for user in users {
             let stored = met.byID[user.id]
-            switch mode.decision(on: user, stored: stored, namesake: met.idsByKey[Text.key(user.username)]) {
+            let decision = mode.decision(
+                on: user, stored: stored, namesake: met.idsByKey[Text.key(user.username)],
+                owner: user.profile.provenKey.flatMap { met.idsByMailbox[$0] })
+            switch decision {
             case .leave(let outcome): outcomes.append(outcome)
             case .write(let user, let outcome):
                 if let stored {
@@ -269,13 +274,18 @@ extension StoreTransaction {
 private struct MetUsers {
     private(set) var byID: [Identifier<User>: User] = [:]
     private(set) var idsByKey: [String: Identifier<User>] = [:]
+    private(set) var idsByMailbox: [String: Identifier<User>] = [:]
 
     init(_ users: [User]) { for user in users { note(user) } }
 
     mutating func note(_ user: User) {
-        // The old name of a renamed user is free.
-        if let old = byID.updateValue(user, forKey: user.id) { idsByKey[Text.key(old.username)] = nil }
+        // The old name of a renamed user is free, and so is the old mailbox.
+        if let old = byID.updateValue(user, forKey: user.id) {
+            idsByKey[Text.key(old.username)] = nil
+            if let key = old.profile.provenKey { idsByMailbox[key] = nil }
+        }
         idsByKey[Text.key(user.username)] = user.id
+        if let key = user.profile.provenKey { idsByMailbox[key] = user.id }
     }
 }
 

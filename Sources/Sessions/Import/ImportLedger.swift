@@ -9,7 +9,8 @@ public struct ImportLedger: Hashable, Sendable {
     /// The kinds of recorded events that belong to users; of `sessionStarted` only those of foreign tokens
     /// (`ForeignToken.startReason`).
     public static let userKinds: [AuditEvent.Kind] = [
-        .userDeleted, .identityUnlinked, .passkeyRemoved, .pinRemoved, .loginsEnabled, .sessionsEnded, .passwordChanged,
+        .userDeleted, .identityUnlinked, .passkeyRemoved, .secondFactorRemoved, .pinRemoved, .loginsEnabled,
+        .sessionsEnded, .passwordChanged,
         .sessionStarted,
     ]
 
@@ -28,7 +29,7 @@ public struct ImportLedger: Hashable, Sendable {
         let provider: String
     }
 
-    private struct RemovedPasskey: Hashable {
+    private struct RemovedCredential: Hashable {
         let userID: Identifier<User>
         let label: String
     }
@@ -38,7 +39,7 @@ public struct ImportLedger: Hashable, Sendable {
     private var keys: Set<String> = []
     private var clients: [String: Instant] = [:]
     private var links: [Link: Instant] = [:]
-    private var removedPasskeys: [RemovedPasskey: Instant] = [:]
+    private var removedCredentials: [RemovedCredential: Instant] = [:]
     private var removedPINs: [Identifier<Session>: Instant] = [:]
     private var enabledByUser: [Identifier<User>: Instant] = [:]
     private var enabledByAdmin: [Identifier<User>: Instant] = [:]
@@ -68,10 +69,10 @@ public struct ImportLedger: Hashable, Sendable {
             guard let provider = event.reason else { return }
             let link = Link(userID: user, provider: provider)
             links[link] = later(than: links[link])
-        case (.passkeyRemoved, let user?):
+        case (.passkeyRemoved, let user?), (.secondFactorRemoved, let user?):
             guard let label = event.reason else { return }
-            let removed = RemovedPasskey(userID: user, label: label)
-            removedPasskeys[removed] = later(than: removedPasskeys[removed])
+            let removed = RemovedCredential(userID: user, label: label)
+            removedCredentials[removed] = later(than: removedCredentials[removed])
         case (.pinRemoved, _):
             if let id = event.sessionID { removedPINs[id] = later(than: removedPINs[id]) }
         case (.loginsEnabled, let user?) where event.actor == Origin.userActor:
@@ -110,8 +111,14 @@ public struct ImportLedger: Hashable, Sendable {
 
     /// Whether the passkey was removed after it was made.
     func hasRemoved(_ passkey: Passkey) -> Bool {
-        removedPasskeys[RemovedPasskey(userID: passkey.userID, label: passkey.label)]
+        removedCredentials[RemovedCredential(userID: passkey.userID, label: passkey.label)]
             .map { $0 >= passkey.createdAt } ?? false
+    }
+
+    /// Whether the authenticator was removed after it was made.
+    func hasRemoved(_ factor: TOTPFactor) -> Bool {
+        removedCredentials[RemovedCredential(userID: factor.userID, label: factor.label)]
+            .map { $0 >= factor.createdAt } ?? false
     }
 
     /// Whether the PIN was removed after it was set.

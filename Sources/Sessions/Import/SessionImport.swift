@@ -10,6 +10,8 @@ public enum ImportOutcome: Hashable, Sendable {
     case differs
     /// The username belongs to a user with another id. Nothing was written.
     case usernameTaken
+    /// The verified address belongs to a user with another id. Nothing was written.
+    case emailTaken
     /// The record's user does not exist. Nothing was written.
     case unknownUser
 }

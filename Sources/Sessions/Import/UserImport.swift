@@ -39,6 +39,11 @@ public enum ImportMode: Hashable, Sendable {
         if case .keeping(let memory) = self { memory.hasRemoved(passkey) } else { false }
     }
 
+    /// Whether the authenticator was removed here and stays removed.
+    public func hasRemoved(_ factor: TOTPFactor) -> Bool {
+        if case .keeping(let memory) = self { memory.hasRemoved(factor) } else { false }
+    }
+
     /// Whether the PIN was removed here after it was set.
     public func hasRemoved(_ pin: PIN) -> Bool {
         if case .keeping(let memory) = self { memory.hasRemoved(pin) } else { false }
@@ -54,13 +59,17 @@ public enum ImportMode: Hashable, Sendable {
         if case .keeping(let memory) = self { token.exchange == nil && memory.hasEnded(token) } else { false }
     }
 
-    /// The decision on `user`, when the store has `stored` with the same id and `namesake` with the same name. Pure.
-    public func decision(on user: User, stored: User?, namesake: Identifier<User>?) -> UserDecision {
+    /// The decision on `user`, when the store has `stored` with the same id, `namesake` with the same name, and `owner` with the same
+    /// verified address. Pure.
+    public func decision(
+        on user: User, stored: User?, namesake: Identifier<User>?, owner: Identifier<User>? = nil
+    ) -> UserDecision {
         if case .keeping(let memory) = self {
             if let stored { return Self.decision(on: user, stored: stored, memory) }
             if memory.hasDeleted(user.id) { return .leave(.differs) }
         }
         if let namesake, namesake != user.id { return .leave(.usernameTaken) }
+        if let owner, owner != user.id { return .leave(.emailTaken) }
         return user == stored ? .leave(.kept) : .write(user, .written)
     }
 
@@ -88,7 +97,7 @@ extension User {
         var same = User(
             id: id, username: username, profile: profile, passwordHash: passwordHash,
             offlineSessionMax: offlineSessionMax, disabledByAdmin: disabledByAdmin, disabledByUser: disabledByUser,
-            passwordReset: passwordReset, createdAt: other.createdAt)
+            createdAt: other.createdAt)
         (same.claims, same.wrongPasswords, same.isAnonymous) = (claims, other.wrongPasswords, isAnonymous)
         return same == other
     }

@@ -13,6 +13,8 @@ struct PasskeyChallenges: Sendable {
         case presence(in: Identifier<Session>)
         /// A registration in that session, whose user has just proved their presence.
         case registration(in: Identifier<Session>)
+        /// A registration for the account that a proof of that mailbox makes.
+        case signUp(Identifier<Verification>)
 
         fileprivate var bytes: [UInt8] {
             switch self {
@@ -20,6 +22,7 @@ struct PasskeyChallenges: Sendable {
             case .registration(let session): [1] + session.bytes
             case .page(let request, let browser): [2] + sha256(Array("\(request) \(browser)".utf8))
             case .presence(let session): [3] + session.bytes
+            case .signUp(let verification): [4] + verification.bytes
             }
         }
 
@@ -27,7 +30,7 @@ struct PasskeyChallenges: Sendable {
         var namesUser: Bool {
             switch self {
             case .login, .page: false
-            case .presence, .registration: true
+            case .presence, .registration, .signUp: true
             }
         }
 
@@ -35,7 +38,7 @@ struct PasskeyChallenges: Sendable {
         var lifetime: Duration {
             switch self {
             case .page: CarriedRequest.lifetime
-            case .login, .registration, .presence: PasskeyChallenges.lifetime
+            case .login, .registration, .signUp, .presence: PasskeyChallenges.lifetime
             }
         }
     }

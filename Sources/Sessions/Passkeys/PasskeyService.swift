@@ -26,10 +26,7 @@ public final class PasskeyService: UseCase {
     /// The options of a registration by the user of a session. The user must have proved their presence a moment ago, because a
     /// passkey that a thief of an access token adds would outlast the session.
     public func registrationOptions(in current: AuthenticatedSession) async throws(ServiceError) -> JSONValue {
-        let requirement = PresenceRequirement.ofChanges
-        guard requirement.isMet(by: current.session, at: context.clock.now) else {
-            throw .insufficientUserAuthentication(requirement.asked(of: current.user, in: current.session))
-        }
+        try await requireGuard(current.session, of: current.user)
         return try registrationOptions(
             of: current.user, having: try await passkeys(of: current.user.id), in: current.session)
     }
@@ -82,6 +79,7 @@ public final class PasskeyService: UseCase {
         _ credential: [String: JSONValue], of visit: AccountPageSession, from origin: Origin
     ) async throws(ServiceError) -> Passkey {
         try requireChangeable(visit)
+        try await requireSecondFactor(visit.session, of: visit.user)
         return try await register(credential, name: nil, of: visit.user, in: visit.session, from: origin)
     }
 
@@ -89,20 +87,11 @@ public final class PasskeyService: UseCase {
         _ credential: [String: JSONValue], name: String?, of user: User, in session: Session, from origin: Origin
     ) async throws(ServiceError) -> Passkey {
         let (policy, now) = (try passkeyPolicy(), context.clock.now)
-        let response = try Self.checking { () throws(WebAuthnError) in try RegistrationResponse(credential) }
-        let challenge = response.clientData.challenge
-        let purpose = PasskeyChallenges.Purpose.registration(in: session.id)
-        guard let end = context.passkeyChallenges.end(of: challenge, for: purpose, at: now) else {
-            throw .passkeyRefused(.wrongChallenge)
-        }
-        let new = try Self.checking { () throws(WebAuthnError) in
-            try policy.relyingParty.register(response, challenge: challenge)
-        }
-        let passkey = Passkey(
-            new, of: user.id, rpID: policy.relyingParty.id, name: name ?? session.device.name ?? "Passkey",
-            at: now)
+        let (passkey, token) = try verify(
+            registration: credential, for: .registration(in: session.id), of: user.id,
+            name: name ?? session.device.name)
         let insertion = PasskeyInsertion(
-            passkey: passkey, token: Self.token(challenge, goodUntil: end, at: now),
+            passkey: passkey, token: token,
             events: [AuditEvent(.passkeyAdded, at: now, by: origin, userID: user.id, reason: passkey.label)])
         let outcome = try await inStore(
             await store.insertPasskey(insertion) { Self.refusal(of: $0, having: $1, policy) })
@@ -114,6 +103,34 @@ public final class PasskeyService: UseCase {
         case .refused(let error): throw error
         case .unknownUser: throw .notFound("user")
         }
+    }
+
+    /// Verifies a registration for that purpose. Returns the new passkey and its challenge.
+    func verify(
+        registration credential: [String: JSONValue], for purpose: PasskeyChallenges.Purpose,
+        of userID: Identifier<User>,
+        name: String?
+    ) throws(ServiceError) -> (Passkey, OneTimeToken) {
+        let (policy, now) = (try passkeyPolicy(), context.clock.now)
+        let response = try Self.checking { () throws(WebAuthnError) in try RegistrationResponse(credential) }
+        let challenge = response.clientData.challenge
+        guard let end = context.passkeyChallenges.end(of: challenge, for: purpose, at: now) else {
+            throw .passkeyRefused(.wrongChallenge)
+        }
+        let new = try Self.checking { () throws(WebAuthnError) in
+            try policy.relyingParty.register(response, challenge: challenge)
+        }
+        let passkey = Passkey(
+            new, of: userID, rpID: policy.relyingParty.id, name: name ?? "Passkey", at: now)
+        return (passkey, Self.token(challenge, goodUntil: end, at: now))
+    }
+
+    /// The options of a registration for the user that a proof of a mailbox makes.
+    func registrationOptions(of user: User, for id: Identifier<Verification>) throws(ServiceError) -> JSONValue {
+        try passkeyPolicy().relyingParty.creationOptions(
+            challenge: context.passkeyChallenges.make(
+                for: .signUp(id), at: context.clock.now, random: context.random),
+            userHandle: user.id.bytes, userName: user.username, displayName: "", excluding: [])
     }
 
     // MARK: Login
@@ -258,16 +275,14 @@ public final class PasskeyService: UseCase {
     public func remove(
         _ id: [UInt8], in current: AuthenticatedSession, from origin: Origin
     ) async throws(ServiceError) {
-        let requirement = PresenceRequirement.ofChanges
-        guard requirement.isMet(by: current.session, at: context.clock.now) else {
-            throw .insufficientUserAuthentication(requirement.asked(of: current.user, in: current.session))
-        }
+        try await requireGuard(current.session, of: current.user)
         try await remove(id, of: current.user.id, from: origin)
     }
 
     /// Removes a passkey of the user of a browser's session, who must have authenticated a moment ago.
     public func remove(_ id: [UInt8], of visit: AccountPageSession, from origin: Origin) async throws(ServiceError) {
         try requireChangeable(visit)
+        try await requireSecondFactor(visit.session, of: visit.user)
         try await remove(id, of: visit.user.id, from: origin)
     }
 

@@ -178,10 +178,11 @@ public struct PhoneLoginCodeCoder: Sendable {
 }
 
 /// Base32 with the alphabet of RFC 4648 section 6, without padding.
-enum Base32 {
+public enum Base32 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
 
-    static func encode(_ bytes: [UInt8]) -> String {
+    /// The text of `bytes`.
+    public static func encode(_ bytes: [UInt8]) -> String {
         var (text, group, bits) = ([UInt8](), 0, 0)
         for byte in bytes {
             (group, bits) = (group << 8 | Int(byte), bits + 8)
@@ -196,7 +197,7 @@ enum Base32 {
     }
 
     /// The bytes of `text`; nil unless `encode` would write exactly this text.
-    static func decode(_ text: String) -> [UInt8]? {
+    public static func decode(_ text: String) -> [UInt8]? {
         var (bytes, group, bits) = ([UInt8](), 0, 0)
         for character in text.utf8 {
             guard let value = alphabet.firstIndex(of: character) else { return nil }

@@ -123,16 +123,23 @@ extension PhoneLoginOnPage {
             change = before
             return .failure(refusal)
         }
+        let methods: [String]
+        switch approval.admit(authentication, for: request, from: origin, at: now) {
+        case .failure(let error):
+            change = before
+            return .failure(error)
+        case .success(let admitted): methods = admitted
+        }
         let handle = approval.noteBrowserSession(
             collecting.browser.handle, isKept: collecting.browser.isKept, id: collecting.browserID,
-            place: collecting.place, name: collecting.browser.name, authentication, phoneLogin: change.login,
+            place: collecting.place, name: collecting.browser.name, authentication, methods, phoneLogin: change.login,
             by: collecting.policy, from: origin, at: now)
         var kept = request.kept
         kept.loginMethod = authentication.method
         kept.scope = approval.client?.scopeByPhone(of: kept)
         approval.login = PageLogin(
             id: change.login.id, request: kept, remoteAddress: origin.remoteAddress,
-            userAgent: collecting.browser.userAgent, userID: approval.user.id, methods: authentication.methods,
+            userAgent: collecting.browser.userAgent, userID: approval.user.id, methods: methods,
             authenticatedAt: approvedAt, epoch: change.login.request.epoch, browserSession: handle?.id,
             codeHash: collecting.code.hash, codeExpiresAt: now + PageLogin.codeLifetime,
             startedAt: change.login.startedAt)

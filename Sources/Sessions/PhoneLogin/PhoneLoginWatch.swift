@@ -1,6 +1,6 @@
 internal import Locks
 
-/// Lets requests wait for changes of logins: a change by this node wakes them at once, the end of a session on any node wakes
+/// Lets requests wait for changes of logins and verifications: a change by this node wakes them at once, the end of a session on any node wakes
 /// them by the revocation feed, and every other change by another node is found by a look that each of them repeats.
 public final class PhoneLoginWatch: Sendable {
     /// What a request waits for.
@@ -8,6 +8,7 @@ public final class PhoneLoginWatch: Sendable {
         case login(Identifier<Session>)
         /// Everything that a user's phones can see.
         case user(Identifier<User>)
+        case verification(Identifier<Verification>)
     }
 
     /// The pause between two looks.

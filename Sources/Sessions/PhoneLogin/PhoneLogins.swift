@@ -273,10 +273,16 @@ extension Store {
             guard let change = try transaction.change(of: known, phone: nil) else { return nil }
             if change.login.userID != known.userID { throw .overtaken }
             let login = change.login
+            let factors = try user.map { (user) throws(TransactionError) in
+                try transaction.enrolledFactors(
+                    of: user.id, under: change.settings.secondFactorPolicy(for: change.client))
+            }
             var collection = PhoneLoginStart(
                 change: change,
                 opening: user.map {
-                    SessionOpening(user: $0, client: change.client, settings: change.settings, previous: previous)
+                    SessionOpening(
+                        user: $0, client: change.client, settings: change.settings, previous: previous, factors: factors
+                    )
                 })
             let outcome = decide(&collection)
             if let opening = collection.opening, let session = opening.session {

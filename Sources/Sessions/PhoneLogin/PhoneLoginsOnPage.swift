@@ -28,13 +28,18 @@ extension Store {
             if change.login.userID != known.userID { throw .overtaken }
             let isSpent = try token.map { transaction.isUsed($0) }?.value() ?? false
             let current = try transaction.catalogue().value()
+            let policy = change.settings.secondFactorPolicy(for: change.client)
+            let enrolled = try user.map { (user) throws(TransactionError) in
+                try transaction.enrolledFactors(of: user.id, under: policy)
+            }
             var collection = PhoneLoginOnPage(
                 change: change,
                 approval: user.map { user in
                     PageLoginCompletion(
                         user: user, arrival: .known, isReplay: false, isRequestSpent: isSpent, answered: nil,
                         client: change.client, settings: change.settings,
-                        browserClient: current.clients[Client.browserID], browser: browser)
+                        browserClient: current.clients[Client.browserID], browser: browser,
+                        factors: enrolled ?? EnrolledFactors(details: UserDetails(userID: user.id)))
                 })
             if let browser {
                 collection.approval?.browserPhone = try transaction.phoneState(of: browser, current)

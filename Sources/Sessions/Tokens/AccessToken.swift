@@ -128,7 +128,7 @@ struct AccessTokenIssuer: Sendable {
                 id: Base64URL.encode(random.bytes(16)), sessionID: session.id.description,
                 deviceID: session.device.id, authenticatedAt: session.authenticatedAt.secondsSinceEpoch,
                 scope: scope.claim,
-                authenticationMethods: session.authenticationMethods.isEmpty ? nil : session.authenticationMethods,
+                authenticationMethods: session.shownMethods.ifAny,
                 authenticationContext: session.authenticationContext?.rawValue,
                 refreshAfter: (now + refreshAfter).secondsSinceEpoch,
                 confirmation: session.keyThumbprint.map(AccessToken.Confirmation.init), refreshToken: refreshToken,

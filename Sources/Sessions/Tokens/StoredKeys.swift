@@ -42,6 +42,8 @@ public struct AdminKey: Hashable, Sendable, Identifiable {
     public enum Scope: String, CaseIterable, Sendable {
         /// The feed of revocations alone, for resource servers.
         case feed
+        /// Refusals of mailboxes alone, for a relay that reports them.
+        case mail
         /// Reading all that is not secret.
         case read
         /// Sign-up: making users, changing their profiles, invitations, links for a new password.
@@ -55,9 +57,9 @@ public struct AdminKey: Hashable, Sendable, Identifiable {
         /// sign-up backend must not read what support reads.
         public func includes(_ other: Scope) -> Bool {
             switch self {
-            case .feed, .users: other == self
+            case .feed, .mail, .users: other == self
             case .read: other == .feed || other == .read
-            case .support: other != .owner && other != .users
+            case .support: ![.owner, .users, .mail].contains(other)
             case .owner: true
             }
         }

@@ -30,7 +30,7 @@ extension AccessTokenVerifier {
             return keys.first { constantTimeEqual($0.hash, hash) }.map { .adminKey($0) } ?? .unknown(kind: "admin key")
         }
         if text.hasPrefix(PageLogin.codePrefix) { return try await inspectCodeOrSecret(text) }
-        if text.hasPrefix(PasswordResetToken.prefix) { return try await inspectResetToken(text) }
+        if text.hasPrefix(VerificationSecrets.Link.prove.rawValue) { return try await inspectLink(text) }
         if text.hasPrefix("sjb_") {
             guard let handle = context.browserHandles.decode(text) else { return .unknown(kind: "browser cookie") }
             return .browserCookie(try await record(handle.id))
@@ -63,15 +63,15 @@ extension AccessTokenVerifier {
         return client.map { .clientSecret($0) } ?? .unknown(kind: "code or client secret")
     }
 
-    private func inspectResetToken(_ text: String) async throws(ServiceError) -> InspectedToken {
-        guard let token = PasswordResetToken(text),
-            let user = try await inStore(await store.user(.id(token.userID)))
-        else { return .unknown(kind: "reset token") }
-        let now = context.clock.now
-        let isUsable = user.passwordReset.map { reset in
-            now < reset.expiresAt && constantTimeEqual(reset.secretHash, token.secretHash)
-        }
-        return .resetToken(user, isUsable: isUsable ?? false)
+    private func inspectLink(_ text: String) async throws(ServiceError) -> InspectedToken {
+        guard let id = context.verificationSecrets.verification(named: text, by: .prove),
+            let found = try await inStore(await store.verification(id))
+        else { return .unknown(kind: "link of a mail") }
+        guard found.purpose == .reset, let userID = found.userID,
+            let user = try await inStore(await store.user(.id(userID)))
+        else { return .unknown(kind: "link of a mail that sets no password") }
+        let isUsable = found.endedAt == nil && context.clock.now < found.usableUntil
+        return .resetToken(user, isUsable: isUsable)
     }
 
     private func inspectJWT(_ text: String) async throws(ServiceError) -> InspectedToken {

@@ -114,7 +114,7 @@ public struct LoginOutcome: Hashable, Sendable {
             errorCode = failure.error.errorCode
         case .notSignedIn: self.init(.noTokenDataAvailable, user, mode, login)
         case .ended: self.init(.loginRequired, user, mode, login)
-        case .presenceRequired: self.init(.userRequired, user, mode, login)
+        case .presenceRequired, .secondFactorRequired: self.init(.userRequired, user, mode, login)
         case .suspended: self.init(.loginDisabled, user, mode, .retryLater)
         case .refused: self.init(.accessDenied, user, mode, login)
         case .unreachable: self.init(.notReachable, user, mode, .retryLater)

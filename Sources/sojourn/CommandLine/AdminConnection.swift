@@ -122,7 +122,13 @@ struct AdminConnection {
 
     /// Sends the call of an act.
     func send(_ call: AdminCall) async throws(Failure) -> JSONValue {
-        try await send(call.method, call.target, call.body.map { .object($0) })
+        guard let picture = call.picture else {
+            return try await send(call.method, call.target, call.body.map { .object($0) })
+        }
+        var request = Request(call.method, call.target)
+        request.fields.append("Content-Type", "image/*")
+        request.body = picture
+        return try await send(request)
     }
 
     private func send(_ method: Method, _ target: String, _ body: JSONValue?) async throws(Failure)
@@ -133,6 +139,10 @@ struct AdminConnection {
             request.fields.append("Content-Type", "application/json")
             request.body = body.text()
         }
+        return try await send(request)
+    }
+
+    private func send(_ request: Request) async throws(Failure) -> JSONValue {
         let response: Response
         switch place {
         case .here(_, let endpoints):

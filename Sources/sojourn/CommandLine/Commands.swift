@@ -7,10 +7,12 @@ enum Commands {
             DoctorCommand.doctor, ConsoleCommand.console, HealthCommand.health,
             HealthCommand.version,
         ]
-        + TransferCommands.all + UserCommands.all + IdentityCommands.all + PasskeyCommands.all + SessionCommands.all
+        + TransferCommands.all + UserCommands.all + IdentityCommands.all + PasskeyCommands.all
+        + SecondFactorCommands.all + SessionCommands.all
         + LoginCommands.all
         + ClientCommands.all
-        + SettingsCommands.all + EventCommands.all + WebhookCommands.all + EventStreamCommands.all
+        + SettingsCommands.all + LanguageCommands.all + EventCommands.all + WebhookCommands.all + MailCommands.all
+        + EventStreamCommands.all
         + KeyCommands.all
 
     /// The groups of commands with the same first word.
@@ -21,8 +23,10 @@ enum Commands {
         CommandGroup(name: "passkey", summary: "Passkeys of users."),
         CommandGroup(name: "client", summary: "Clients: the apps."),
         CommandGroup(name: "settings", summary: "Session settings: how long users stay signed in."),
+        CommandGroup(name: "language", summary: "Languages of the pages."),
         CommandGroup(name: "event", summary: "Events: what has happened (the audit trail)."),
         CommandGroup(name: "webhook", summary: "Webhooks: messages about what has happened."),
+        CommandGroup(name: "mail", summary: "Mails to users: codes, links and notices."),
         CommandGroup(name: "event-stream", summary: "Streams of security events to receivers."),
         CommandGroup(name: "admin-key", summary: "Keys for the admin API."),
         CommandGroup(name: "key", summary: "Keys that sign tokens."),

@@ -6,7 +6,7 @@ import Sessions
 
 /// `sojourn client …`
 enum ClientCommands {
-    static let all = [create, list, show, update, delete, logouts]
+    static let all = [create, list, show, update, delete, BrandingCommands.clientLogo, logouts]
 
     private static let members =
         [
@@ -59,9 +59,11 @@ enum ClientCommands {
             Command.Option(
                 "--anonymous-users", "BOOL", "true: a login without username and password makes an anonymous user"),
             Command.Option(
+                "--sign-up", "BOOL", "true: strangers make accounts by a proof of their mailbox (accounts.sign_up)"),
+            Command.Option(
                 "--dpop", "DEMAND", "required: no login without a proof of a key (RFC 9449), or optional",
                 choices: Client.ProofRequirement.allCases.map(\.rawValue)),
-        ] + page
+        ] + page + BrandingCommands.options
 
     private static let page = [
         Command.Option(
@@ -84,12 +86,16 @@ enum ClientCommands {
             choices: PageRegistration.BrowserSession.allCases.map(\.rawValue)),
         Command.Option(
             "--login-methods", "LIST",
-            "the ways to log in, separated by spaces: password, passkey, phone, provider:NAME, anonymous, invitation; '' for every way"
+            "the ways to log in, separated by spaces: password, passkey, phone, provider:NAME, anonymous, invitation, email; '' for every way but email"
         ),
         Command.Option(
             "--login-names", "RULE",
             "the names by which users log in with a password: username, email (verified, and of one user), or both",
             choices: PageRegistration.LoginNames.allCases.map(\.rawValue)),
+        Command.Option(
+            "--second-factor-policy", "RULE",
+            "when its logins ask for a second factor, if that is stricter than the settings: off, if_enrolled, required_at_login, required; '' for the settings'"
+        ),
         Command.Option("--backchannel-logout-uri", "URI", "the receiver of logout tokens; '' for none"),
         Command.Option(
             "--backchannel-logout-session-required", "BOOL",
@@ -259,11 +265,13 @@ enum ClientCommands {
     private static func facts(_ client: JSONValue) -> String {
         let texts = [
             "token_endpoint_auth_method", "token_endpoint_auth_method_pinned", "dpop", "grant_types", "scope",
-            "resources", "token_style", "stay_logged_in", "app_data", "attestation", "anonymous_users",
+            "resources", "token_style", "stay_logged_in", "app_data", "attestation", "anonymous_users", "sign_up",
+            "second_factor_policy",
             "redirect_uris", "post_logout_redirect_uris", "redirect_hops", "require_pushed_authorization_requests",
             "pkce", "browser_session", "login_names", "id_token_signed_response_alg", "backchannel_logout_uri",
             "backchannel_token_delivery_mode", "backchannel_client_notification_endpoint", "initiate_login_uri",
-            "remote_scope", "minimum_bond", "apple_app_ids", "android_apps",
+            "remote_scope", "minimum_bond", "apple_app_ids", "android_apps", "accent", "logo", "policy_uri", "tos_uri",
+            "support_uri", "support_email",
         ]
         var facts: [(String, String?)] = [
             ("client_id", client["client_id"]?.cell), ("client_name", client["client_name"]?.cell),

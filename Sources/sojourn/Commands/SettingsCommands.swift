@@ -4,7 +4,7 @@ import JSON
 
 /// `sojourn settings …`
 enum SettingsCommands {
-    static let all = [show, set]
+    static let all = [show, set, BrandingCommands.brand, BrandingCommands.settingsLogo]
 
     static let show = Command.admin(
         ["settings", "show"], "Shows the session settings.", examples: ["sojourn settings show"],

@@ -205,15 +205,20 @@ enum UserCommands {
 
     static let resetPassword = Command.admin(
         ["user", "reset-password"], "Makes a link that sets a new password, once.", operands: ["USER"],
+        options: [Command.Option("--send", nil, "mail the link to the user, and do not print it")],
         discussion: """
             It replaces an earlier one. The token behind the # of the link is for apps with a form of their own: they send it to
             POST /v1/password-reset.
             """,
-        examples: ["sojourn user reset-password ada"],
-        act: { arguments throws(Failure) in MakeResetLink(ActSubject(userNamed: arguments.operands[0]))
+        examples: ["sojourn user reset-password ada", "sojourn user reset-password ada --send"],
+        act: { arguments throws(Failure) in
+            var act = MakeResetLink(ActSubject(userNamed: arguments.operands[0]))
+            act.isSent = arguments.has("--send")
+            return act
         },
-        show: { answer, _ in
-            "\(answer["link"]?.cell ?? "")\n\nworks once, until \(Formatting.timeWithDistance(answer["expires_at"]?.integer))"
+        show: { answer, arguments in
+            let link = answer["link"]?.cell ?? "the link is on its way to \(arguments.operands[0])"
+            return "\(link)\n\nworks once, until \(Formatting.timeWithDistance(answer["expires_at"]?.integer))"
         })
 
     private static func loginState(_ user: JSONValue) -> String {

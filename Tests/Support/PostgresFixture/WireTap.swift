@@ -7,6 +7,7 @@ public final class WireTap: Sendable {
     private final class Counts: Sendable {
         let connections = Atomic<Int>(0)
         let syncs = Atomic<Int>(0)
+        let statements = Atomic<Int>(0)
         let refuses = Atomic<Bool>(false)
     }
 
@@ -46,6 +47,9 @@ public final class WireTap: Sendable {
 
     /// How often statements were sent off to be answered: round trips.
     public var syncCount: Int { counts.syncs.load(ordering: .acquiring) }
+
+    /// How many statements were sent to be executed.
+    public var statementCount: Int { counts.statements.load(ordering: .acquiring) }
 
     /// From now on new connections are turned away, or let in.
     public func refuses(_ value: Bool) { counts.refuses.store(value, ordering: .releasing) }
@@ -95,7 +99,9 @@ public final class WireTap: Sendable {
                 guard count > 0 else { break relaying }
                 // Counted before the server can answer.
                 if index == 0 {
-                    counts.syncs.wrappingAdd(messages.syncs(in: bytes[..<count]), ordering: .acquiringAndReleasing)
+                    let found = messages.count(in: bytes[..<count])
+                    counts.syncs.wrappingAdd(found.syncs, ordering: .acquiringAndReleasing)
+                    counts.statements.wrappingAdd(found.statements, ordering: .acquiringAndReleasing)
                 }
                 var sent = 0
                 while sent < count {
@@ -115,14 +121,15 @@ public final class WireTap: Sendable {
         private var bytes: [UInt8] = []
         private var typeCount = 0
 
-        /// How many of the messages that begin in `more`, or began before and are known by now, are a Sync.
-        mutating func syncs(in more: ArraySlice<UInt8>) -> Int {
+        /// How many of the messages that begin in `more`, or began before and are known by now, are a Sync or an Execute.
+        mutating func count(in more: ArraySlice<UInt8>) -> (syncs: Int, statements: Int) {
             bytes += more
-            var (found, start) = (0, 0)
+            var (found, start) = ((syncs: 0, statements: 0), 0)
             while bytes.count - start >= typeCount + 4 {
                 let length = bytes[(start + typeCount)..<(start + typeCount + 4)].reduce(0) { $0 << 8 | Int($1) }
                 guard bytes.count - start >= typeCount + length else { break }
-                if typeCount == 1, bytes[start] == UInt8(ascii: "S") { found += 1 }
+                if typeCount == 1, bytes[start] == UInt8(ascii: "S") { found.syncs += 1 }
+                if typeCount == 1, bytes[start] == UInt8(ascii: "E") { found.statements += 1 }
                 start += typeCount + length
                 typeCount = 1
             }

@@ -55,41 +55,56 @@ struct ConfigurationKeyTests {
         }
     }
 
+    /// A value of each key that is no number.
+    private static let others: [String: String] = [
+        "server.public_listen": "[::1]:9", "server.admin_listen": "0.0.0.0:10",
+        "server.issuer": "https://login.example/sojourn", "server.audience": "https://api.example",
+        "server.scopes_supported": "openid read", "server.issuer_path": "removed",
+        "database.url": "sqlite:/var/lib/sojourn/db", "keys.root_key_file": "/run/secrets/1",
+        "keys.algorithm": "EdDSA", "log.level": "debug", "log.format": "text",
+        "server.tls_certificate": "/c.pem", "server.tls_key": "/k.pem", "server.admin_tls_certificate": "/c.pem",
+        "server.admin_tls_key": "/k.pem", "server.admin_client_ca": "/ca.pem",
+        "server.admin_hosts": "console.example, admin.example",
+        "server.unix_socket_mode": "0666", "server.reuse_port": "true", "server.forwarded_field": "forwarded",
+        "server.private_receivers": "10.0.0.0/8, ::1",
+        "server.trusted_proxies": "10.0.0.0/8, 2001:db8::1,unix", "server.proxy_protocol": "required",
+        "dpop.nonce": "required", "limits.remote_login_same": "network", "geo.database": "/var/lib/geo/city.mmdb",
+        "languages": "/usr/share/sojourn/languages",
+        "limits.password_own_words": "acme, roadrunner", "passkeys.rp_id": "example.com",
+        "passkeys.origins": "https://example.com, https://login.example.com",
+        "mail.relay": "smtps://smtp.example:465", "mail.user": "login", "mail.password_file": "/p",
+        "mail.auth_mechanism": "PLAIN", "mail.ca_file": "/ca.pem", "mail.helo": "login.example",
+        "mail.webhook_url": "https://mails.example/send", "mail.webhook_secret_file": "/s",
+        "mail.from": "Shop <login@example.com>", "mail.language": "de", "mail.templates": "/mails",
+        "mail.code_in_subject": "true",
+        "accounts.sign_up": "open", "accounts.usernames": "chosen", "accounts.editable": "username, country",
+    ]
+
     @Test("every key can be set by its variable, and what is set can be read back")
     func everyKeyGoesRound() throws {
-        let others: [String: String] = [
-            "server.public_listen": "[::1]:9", "server.admin_listen": "0.0.0.0:10",
-            "server.issuer": "https://login.example/sojourn", "server.audience": "https://api.example",
-            "server.scopes_supported": "openid read", "server.issuer_path": "removed",
-            "database.url": "sqlite:/var/lib/sojourn/db", "keys.root_key_file": "/run/secrets/1",
-            "keys.algorithm": "EdDSA", "log.level": "debug", "log.format": "text",
-            "server.tls_certificate": "/c.pem", "server.tls_key": "/k.pem", "server.admin_tls_certificate": "/c.pem",
-            "server.admin_tls_key": "/k.pem", "server.admin_client_ca": "/ca.pem",
-            "server.admin_hosts": "console.example, admin.example",
-            "server.unix_socket_mode": "0666", "server.reuse_port": "true", "server.forwarded_field": "forwarded",
-            "server.private_receivers": "10.0.0.0/8, ::1",
-            "server.trusted_proxies": "10.0.0.0/8, 2001:db8::1,unix", "server.proxy_protocol": "required",
-            "dpop.nonce": "required", "limits.remote_login_same": "network", "geo.database": "/var/lib/geo/city.mmdb",
-            "limits.password_own_words": "acme, roadrunner", "passkeys.rp_id": "example.com",
-            "passkeys.origins": "https://example.com, https://login.example.com",
-        ]
         // Values that text alone does not spell.
         let spelt: [String: JSONValue] = [
-            "server.reuse_port": .bool(true),
+            "server.reuse_port": .bool(true), "mail.code_in_subject": .bool(true),
             "server.admin_hosts": .list(["console.example", "admin.example"]),
             "server.private_receivers": .list(["10.0.0.0/8", "::1"]),
             "server.trusted_proxies": .list(["10.0.0.0/8", "2001:db8::1", "unix"]),
             "limits.password_own_words": .list(["acme", "roadrunner"]),
             "passkeys.origins": .list(["https://example.com", "https://login.example.com"]),
+            "accounts.editable": .list(["username", "country"]),
         ]
         // What makes sense only together.
-        let certificates = [
+        let together = [
             ["server.tls_certificate", "server.tls_key"],
             ["server.admin_tls_certificate", "server.admin_tls_key", "server.admin_client_ca"],
+            [
+                "mail.relay", "mail.from", "mail.user", "mail.password_file", "mail.auth_mechanism", "mail.ca_file",
+                "mail.helo",
+            ],
+            ["mail.webhook_url", "mail.webhook_secret_file"],
         ]
         // A list of objects is for the file alone.
         for key in ConfigurationKey.all where key.setObjects == nil {
-            var text = others[key.path] ?? ""
+            var text = Self.others[key.path] ?? ""
             if case .integer(let number) = key.get(ServerConfiguration()) { text = "\(number + 1)" }
             var sources = ServerConfiguration.Sources()
             sources.environment = [key.variable: text]
@@ -98,9 +113,12 @@ struct ConfigurationKeyTests {
                 sources.environment["SOJOURN_SERVER_TRUSTED_PROXIES"] = "unix"
             }
             if key.path == "passkeys.origins" { sources.environment["SOJOURN_PASSKEYS_RP_ID"] = "example.com" }
-            for partner in certificates.first(where: { $0.contains(key.path) }) ?? [] {
+            if key.path.hasPrefix("mail.webhook") {
+                sources.environment["SOJOURN_MAIL_FROM"] = Self.others["mail.from"]
+            }
+            for partner in together.first(where: { $0.contains(key.path) }) ?? [] {
                 let variable = try #require(ConfigurationKey.at(partner)).variable
-                sources.environment[variable] = others[partner]
+                sources.environment[variable] = Self.others[partner]
             }
             let configuration = try ServerConfiguration(from: sources)
             #expect(configuration != ServerConfiguration(), "\(key.path) changes nothing")

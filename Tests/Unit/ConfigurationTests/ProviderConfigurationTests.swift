@@ -32,7 +32,7 @@ import Testing
         #expect(provider.keysURL == nil)
         #expect(provider.discoveryURL?.description == "https://acme.example/.well-known/openid-configuration")
         #expect(provider.algorithms == [.rs256, .es256])
-        #expect(!provider.linksByProvenEmail)
+        #expect(!provider.linksByProvenEmail && !provider.trustsMFA)
     }
 
     @Test func everyMember_isTaken() throws {
@@ -41,7 +41,7 @@ import Testing
                 """
                 {identity_providers: [{\(Self.least), jwks_uri: 'http://127.0.0.1:1/k', allow_http_on_loopback: true,
                  algorithms: ['EdDSA'], nonce: 'required', nonce_form: 'sha256', token_age_seconds: 60,
-                 key_lifetime_seconds: 61, stale_key_seconds: 62, ca_file: '/ca.pem', link_by_proven_email: true,
+                 key_lifetime_seconds: 61, stale_key_seconds: 62, ca_file: '/ca.pem', link_by_proven_email: true, trusts_mfa: true,
                  claims: {username: null, email: 'emails', country: 'ctry'}}]}
                 """
             ).first)
@@ -51,7 +51,7 @@ import Testing
         #expect(provider.nonce == .required && provider.nonceForm == .sha256)
         #expect(provider.tokenAge == .seconds(60) && provider.keyLifetime == .seconds(61))
         #expect(provider.staleKeyLifetime == .seconds(62) && provider.authorities == "/ca.pem")
-        #expect(provider.linksByProvenEmail)
+        #expect(provider.linksByProvenEmail && provider.trustsMFA)
         #expect(provider.claims.username == nil && provider.claims.email == "emails")
         #expect(provider.claims.country == "ctry" && provider.claims.displayName == "name")
     }

@@ -65,6 +65,7 @@ struct EndpointsFixture: Sendable {
     static func with(
         proofs: DPoPPolicy = DPoPPolicy(), identities: ((WallClock, Logger) -> any IdentityVerifier)? = nil,
         passkeys: PasskeyPolicy? = nil, testClock: TestClock? = nil, issuer: String = Self.issuer,
+        mails: MailWaker? = nil, accounts: AccountRules = AccountRules(),
         _ body: (EndpointsFixture) async throws -> Void
     ) async throws {
         let path = FileManager.default.temporaryDirectory.path + "/endpoints-\(UUID().uuidString)"
@@ -72,7 +73,7 @@ struct EndpointsFixture: Sendable {
         do {
             let server = try await EndpointsFixture(
                 folder: path, proofs: proofs, identities: identities, passkeys: passkeys, testClock: testClock,
-                issuer: issuer)
+                issuer: issuer, mails: mails, accounts: accounts)
             try await body(server)
             server.expectNoSecretsInLog()
             await server.store.close()
@@ -85,7 +86,7 @@ struct EndpointsFixture: Sendable {
 
     private init(
         folder: String, proofs: DPoPPolicy, identities: ((WallClock, Logger) -> any IdentityVerifier)?,
-        passkeys: PasskeyPolicy?, testClock: TestClock?, issuer: String
+        passkeys: PasskeyPolicy?, testClock: TestClock?, issuer: String, mails: MailWaker?, accounts: AccountRules
     ) async throws {
         let environment = Environment()
         self.environment = environment
@@ -112,7 +113,7 @@ struct EndpointsFixture: Sendable {
             store: store, policy: RefreshPolicy(absoluteMaximum: maximum), rootKeys: rootKeys,
             signingKeys: signingKeys, passwords: PasswordHasher(scrypt: scrypt),
             clock: clock, issuer: issuer, audience: Self.audience, proofs: proofs,
-            passkeys: passkeys)
+            passkeys: passkeys, mails: mails, accountRules: accounts)
         let administration = Administration(context)
         _ = try await administration.createClient(id: Client.mobileID, by: .system) { client in
             client.scope = Scope(Self.scope) ?? .empty
@@ -162,7 +163,8 @@ struct EndpointsFixture: Sendable {
         other.context = ServiceContext(
             store: store, policy: context.policy, rootKeys: rootKeys, signingKeys: signingKeys,
             passwords: passwords ?? context.passwords, clock: context.clock, issuer: Self.issuer,
-            audience: Self.audience, passkeys: context.passkeys)
+            audience: Self.audience, passkeys: context.passkeys, mails: context.mails,
+            accountRules: context.accountRules)
         other.endpoints = Endpoints(
             context: other.context, metrics: MetricsRegistry(),
             logger: Logger(level: .error, sink: LogSink { _ in }, clock: { 0 }),
@@ -171,12 +173,16 @@ struct EndpointsFixture: Sendable {
     }
 
     /// This server over another store, which has the same database and keys.
-    func over(_ store: some Store, policy: RefreshPolicy? = nil) -> EndpointsFixture {
+    func over(
+        _ store: some Store, policy: RefreshPolicy? = nil, mails: MailWaker? = nil,
+        accountRules: AccountRules? = nil, editable: [ProfileMember] = ProfileMember.usual
+    ) -> EndpointsFixture {
         var other = self
         other.context = ServiceContext(
             store: store, policy: policy ?? context.policy, rootKeys: rootKeys, signingKeys: context.signingKeys,
             passwords: context.passwords, clock: context.clock, issuer: Self.issuer, audience: Self.audience,
-            passkeys: context.passkeys)
+            passkeys: context.passkeys, mails: mails ?? context.mails,
+            accountRules: accountRules ?? context.accountRules, editable: Set(editable))
         other.endpoints = Endpoints(
             context: other.context, metrics: MetricsRegistry(), logger: endpoints.logger,
             identityVerifier: endpoints.identityVerifier, remoteLogins: endpoints.remoteLogins, isStopping: { false })
@@ -236,6 +242,7 @@ extension EndpointsFixture {
         #expect(answer.response.fields.values("Cache-Control").count == 1)
         let pages = [
             "/login", "/oauth/authorize", "/oauth/logout", "/account", "/reset", "/console", "/device", "/not-me",
+            "/forgot", "/sign-up", "/v", "/cancel", "/undo",
         ]
         let path = (endpoints.issuerPath.stripped(request) ?? request).target.path
         let isPage = pages.contains { path.hasPrefix($0) }
@@ -382,7 +389,8 @@ struct Answer: Sendable {
 
     /// What must not be in a log.
     var secrets: [String] {
-        ["access_token", "refresh_token", "reset_token", "client_secret", "admin_key"].compactMap {
+        ["access_token", "refresh_token", "reset_token", "client_secret", "admin_key", "verification_token"].compactMap
+        {
             members[$0]?.string
         }
     }

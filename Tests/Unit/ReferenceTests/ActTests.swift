@@ -26,17 +26,23 @@ import Testing
         var (disabling, wide) = (DisableUser(named), DisableUser(user))
         (wide.effective, wide.endsSessions, wide.note) = (.onExpiry, true, "it's lost")
         disabling.note = "--help"
+        var mailed = MakeResetLink(user)
+        mailed.isSent = true
         var (key, enabling, pause) = (
             CreateAdminKey("-k"), EnableUser(user), SetStreamStatus(of: odd, to: .paused)
         )
         (key.keyScope, key.lifetime, enabling.includesOwnSwitch, pause.reason) = (
             .support, 86_400, true, "until 'six'"
         )
+        var requirement = RequireSecondFactor(nil, of: named)
+        requirement.keepsSessions = true
         return [
             CreateUser("-u", members.filter { $0.value != .null }), EditUser(user, members),
             EditUser(named, ["username": .string("eve")]), disabling, wide, EnableUser(named), enabling,
-            UnlockUser(user), EndUserSessions(named), MakeResetLink(user),
-            RemovePasskey("-_abc", of: user),
+            UnlockUser(user), EndUserSessions(named), MakeResetLink(user), mailed,
+            RemovePasskey("-_abc", of: user), RemoveSecondFactor("0f8fad5b", of: user),
+            RemoveSecondFactor(nil, of: named), RequireSecondFactor(.exempt, of: user), requirement,
+            SetSecondFactorPolicy(.requiredAtLogin),
             DeleteUser(user), EndSession(user), RemovePIN(user), PhoneLoginEnding(user),
             CreateClient(odd, client),
             EditClient(odd, client.merging(["refresh_after": .null]) { $1 }), RotateClientSecret(odd),
@@ -44,13 +50,15 @@ import Testing
             DeleteAdminKey(odd),
             RotateSigningKey(immediately: false), RotateSigningKey(immediately: true),
             WithdrawSigningKey(odd),
-            RetryDeliveries(), TestWebhook(odd), SetStreamStatus(of: odd, to: .enabled), pause,
+            RetryDeliveries(), RetryMail(odd), TestWebhook(odd), SetStreamStatus(of: odd, to: .enabled), pause,
             VerifyStream(odd),
             DeleteStream(odd),
             ChangeSettings([
                 "offline_session_idle": .integer(90), "refresh_after": .integer(60),
                 "offline_session_max_limited": .bool(false),
             ]),
+            ChangeBranding(["accent": .string("#0a5fd1"), "tos_uri": .null]), SetLogo(nil, of: odd),
+            SetServiceLogo(nil),
         ]
     }()
 

@@ -97,6 +97,9 @@ enum MetricsPage {
             group("Security events", always) { registry in
                 _ = DeliveryMetrics.securityEvents(in: registry, clock: WallClock { Instant(secondsSinceEpoch: 0) })
             },
+            group("Mails", "Servers with a way of mails, `mail.relay` or `mail.webhook_url`, have them.") { registry in
+                _ = MailMetrics(in: registry, clock: WallClock { Instant(secondsSinceEpoch: 0) })
+            },
             group("Places", "Servers with `geo.database` in their configuration have it.") { registry in
                 registry.showGeoDatabase { 0 }
             },

@@ -35,6 +35,14 @@ struct ClientLifeTests {
         #expect(await server.stop() == "")
     }
 
+    @Test("the codes of an authenticator app log a user in")
+    func authenticator() async throws {
+        let server = try await ServerForClients()
+        let result = try await server.run("pyotp_life", in: "Factors")
+        #expect(result.status == 0, "\(result.text)")
+        #expect(await server.stop() == "")
+    }
+
     /// Those that look at signatures, and those that do most.
     @Test(
         "a client with keys of Ed25519 lives a whole life with PostgreSQL",

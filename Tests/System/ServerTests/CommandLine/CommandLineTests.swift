@@ -123,7 +123,7 @@ struct CommandLineTests {
         try await expect("user show bob", exits: 0, output: "off by admin")
         try await expect("user enable bob", exits: 0, output: "logins of bob are on")
         try await expect("user set-password bob", exits: 0, output: "is set", input: "battery staple\n")
-        try await expect("user reset-password bob", exits: 0, output: "/reset#sjp_")
+        try await expect("user reset-password bob", exits: 0, output: "/reset#sjv_")
         try await expect("session list ada", exits: 0, output: "no sessions")
         try await expect("session explain --user ada", exits: 3, errors: "ada has no session")
         try await expect("session revoke-all", exits: 2, errors: "--yes")

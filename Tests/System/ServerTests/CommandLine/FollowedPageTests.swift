@@ -35,6 +35,7 @@ struct FollowedPageTests {
                     block.replacing("/tmp/sojourn", with: folder.file("sojourn"))
                         .replacing("http://127.0.0.1:8080", with: "$(address public)")
                         .replacing("http://127.0.0.1:8081", with: "$(address admin)")
+                        .replacing("127.0.0.1:1025", with: "127.0.0.1:$MAIL_PORT")
                 }.joined(separator: "echo '<next>'\n") + "wait\n")
         let path = "PATH=\(folder.path):/usr/bin:/bin"
         let result = try await Tool.run(["env", "-i", "-C", folder.path, path, "bash", "page.sh"])
@@ -67,6 +68,38 @@ struct FollowedPageTests {
         #expect(output.contains("{\"revoked\":1}\n"), "\(output)")
         #expect(output.contains(#""code":"revoked_by_admin""#), "\(output)")
         #expect(output.contains(": revoked_by_admin.\nAn admin ended it"), "\(output)")
+    }
+
+    /// A Python with the mail server, a free port for it, and a logo.
+    private static let beforeTheTour: Substring = """
+        PATH=\(Repository.path(".build/peers/bin")):$PATH
+        # A child of this process inherits that SIGTERM is blocked.
+        kill() { builtin kill -9 "$1"; builtin kill "$2"; }
+        MAIL_PORT=$(python3 -c 'import socket
+        free = socket.create_server(("127.0.0.1", 0))
+        print(free.getsockname()[1])')
+        python3 -c 'import struct, sys, zlib
+        def chunk(name, data):
+            return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        rows = zlib.compress((b"\\0" + b"\\x0a\\x5f\\xd1" * 64) * 64)
+        head = struct.pack(">2I5B", 64, 64, 8, 2, 0, 0, 0)
+        png = chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+        sys.stdout.buffer.write(b"\\x89PNG\\r\\n\\x1a\\n" + png)' >logo.png
+
+        """
+
+    @Test("A tour of accounts by mail: sign-up, authenticator, reset, login with both, logo") func tourByMail()
+        async throws
+    {
+        let outputs = try await follow([Self.beforeTheTour] + Self.blocks("TourByMail.md")).dropFirst().map(\.self)
+        try #require(outputs.count == 9, "\(outputs)")
+        #expect(outputs[1].contains("anna@example.org was taken"), "\(outputs)")
+        #expect(outputs[2].contains(#""code_length":8"#), "\(outputs)")
+        #expect(outputs[3].contains(#"{"state":"proven"}"#) && Self.tokens(outputs[3]).count == 1, "\(outputs)")
+        #expect(outputs[4].contains(#""recovery_codes":["#), "\(outputs)")
+        #expect(outputs[5].hasSuffix("204\n"), "\(outputs)")
+        #expect(Self.tokens(outputs[6]).count == 1, "\(outputs)")
+        #expect(!outputs.joined().contains(#""code":""#), "\(outputs)")
     }
 
     /// Pages that go on where Getting started has logged in, each with the pages that it names as its beginning.

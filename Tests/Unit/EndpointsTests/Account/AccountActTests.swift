@@ -193,8 +193,8 @@ struct AccountActTests {
             let pending = PendingForm(
                 .end, try FormParameters([pair]),
                 of: try #require(Identifier<User>(bytes: [UInt8](repeating: 7, count: 16))))
-            let isSecret = [.password, .newPassword, .token, .csrf, .username, .request].contains(field)
-            let isOfLogin = [.remember, .offer, .again].contains(field)
+            let isSecret = [.password, .newPassword, .code, .token, .csrf, .request].contains(field)
+            let isOfLogin = [.remember, .offer, .again, .loginToken].contains(field)
             #expect(pending.fields.isEmpty == (isSecret || isOfLogin), "\(field)")
         }
     }

@@ -22,13 +22,15 @@ import Testing
             #expect(cleared.names == ["user_id", "username", "display_name", "phone_number"])
             #expect(await server.call(.get, "/v1/me", bearer: tokens.access).text == cleared.text)
             for (body, member) in [
-                (#"{"username":"eve"}"#, "username"), (#"{"email":""}"#, "email"), (#"{"email":7}"#, "email"),
+                (#"{"email":""}"#, "email"), (#"{"email":7}"#, "email"),
                 (#"{"country":"de"}"#, "country"), (#"{"display_name":"a\tb"}"#, "display_name"),
             ] {
                 let answer = await server.call(.patch, "/v1/me", body, bearer: tokens.access)
                 #expect(answer.status == 400)
                 #expect(answer.string("member") == member)
             }
+            let name = await server.call(.patch, "/v1/me", #"{"username":"eve"}"#, bearer: tokens.access)
+            #expect(name.status == 409 && name.string("code") == "not_editable")
         }
     }
 

@@ -13,7 +13,7 @@ import Testing
         "DELETE /admin/v1/sessions/{session_id}", "DELETE /admin/v1/sessions/{session_id}/pin",
         "DELETE /admin/v1/logins/{login_id}",
         "POST /admin/v1/event-streams/{client_id}/verify", "POST /admin/v1/deliveries/retry",
-        "POST /admin/v1/webhooks/{name}/test",
+        "POST /admin/v1/webhooks/{name}/test", "POST /admin/v1/mails/{mail_id}/retry",
     ]
 
     /// What a sign-up backend may do, and nothing else.
@@ -32,6 +32,7 @@ import Testing
         // A preview changes nothing.
         if route.method == .get || route.pattern.hasSuffix("/preview") { scopes.formUnion([.read, .support]) }
         if route.pattern == "/admin/v1/revocations" { scopes.insert(.feed) }
+        if route.pattern == "/admin/v1/mail/refusals" { scopes.insert(.mail) }
         return (route, scopes)
     }
 

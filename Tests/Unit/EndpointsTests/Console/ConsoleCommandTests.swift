@@ -1,3 +1,4 @@
+import Cryptography
 import HTTP
 import JSON
 import Locks
@@ -36,6 +37,8 @@ import Testing
         Case(
             page: .user, act: "edit",
             typed: ["email": "", "claims": #"{"role":"a b"}"#, "country": "AT"]),
+        Case(page: .user, act: "require-factor", typed: ["second_factor": "required"]),
+        Case(page: .user, act: "require-factor", typed: ["second_factor": "exempt", "keep_sessions": "1"]),
         Case(page: .disabledUser, act: "enable"),
         Case(page: .disabledUser, act: "enable", typed: ["include_own_switch": "1"]),
         Case(
@@ -47,17 +50,21 @@ import Testing
         Case(page: .client, act: "rotate-secret"),
         Case(page: .client, act: "rotate-secret", typed: ["secret_overlap": "7d"]),
         Case(page: .client, act: "delete"),
+        Case(page: .client, act: "logo", typed: ["picture": Base64URL.encode(BrandingTests.picture)]),
         Case(page: .keys, act: "create", typed: ["name": "help <desk>"]),
         Case(page: .keys, act: "create", typed: ["name": "CI", "scope": "owner", "expires_in": ""]),
         Case(page: .keys, act: "delete"), Case(page: .keys, act: "rotate"),
         Case(page: .keys, act: "rotate", typed: ["immediately": "1"]), Case(page: .keys, act: "withdraw"),
         Case(page: .deliveries, act: "webhook-test", isSeen: false),
-        Case(page: .deliveries, act: "retry", isSeen: false),
+        Case(page: .deliveries, act: "retry", isSeen: false), Case(page: .deliveries, act: "mail-retry"),
         Case(page: .deliveries, act: "stream-pause"),
         Case(page: .deliveries, act: "stream-pause", typed: ["reason": "until 'six'"]),
         Case(page: .deliveries, act: "stream-disable", typed: ["reason": "moved"]),
         Case(page: .deliveries, act: "stream-verify", isSeen: false), Case(page: .deliveries, act: "stream-delete"),
         Case(page: .settings, act: "change"),
+        Case(page: .settings, act: "second-factor", typed: ["second_factor_policy": "required_at_login"]),
+        Case(page: .settings, act: "brand", typed: ["accent": "#0b7a75", "tos_uri": "https://example.com/it's"]),
+        Case(page: .settings, act: "logo", typed: ["picture": Base64URL.encode(BrandingTests.picture)]),
     ]
 
     /// Gives `body` a browser before a server that has one of everything with which something can be done, and the page.
@@ -111,6 +118,7 @@ import Testing
                 _ = progress?.take(by: "n", at: now, for: .seconds(30))
                 _ = progress?.fail(by: "n", at: now, for: .seconds(64), .seconds(30))
             }
+            try await server.refuseMail(Identifier(drawn: Array(0..<16)))
             server.environment.machine.withLock { machine in
                 machine.testWebhook = { _ in WebhookTest(id: "t", isTaken: true, milliseconds: 1, status: 200) }
             }
@@ -123,8 +131,8 @@ import Testing
         var texts: [String] = []
         for path in [
             "users", "users/username:anna", "users/username:anna/sessions", "clients", "settings/sessions",
-            "admin-keys",
-            "event-streams",
+            "settings/branding", "admin-keys",
+            "event-streams", "mails", "mails?dead=true",
         ] { texts.append(await server.admin(.get, "/admin/v1/" + path).text) }
         // Which key comes first is random, and some are made when they are first needed.
         for path in ["keys", "events?limit=200"] {
@@ -195,7 +203,9 @@ import Testing
             let labels = shown.acts.map(\.label)
             #expect(Set(labels).count == labels.count, "\(labels)")
             let names = Set(shown.acts.compactMap { $0.fields["act"] })
-            let disabled: Set = page == .disabledUser ? ["unlock", "revoke", "edit", "reset", "delete", "disable"] : []
+            let disabled: Set =
+                page == .disabledUser
+                ? ["unlock", "revoke", "edit", "reset", "delete", "disable", "require-factor"] : []
             #expect(names.subtracting(disabled) == Set(Self.cases.filter { $0.page == page }.map(\.act)))
         }
     }
@@ -203,8 +213,9 @@ import Testing
     @Test("each act with a form is tried on its page") func everyFormIsTried() {
         let forms = Acts.all.compactMap { $0 as? any FormAct.Type }
         #expect(forms.count > 20)
-        // A session without a PIN and a user without a passkey have no form for it; logins have tests of their own.
-        let others: Set = ["remove-pin", "remove-passkey", "stream-enable"]
+        // A session without a PIN, a user without a passkey and a client without a logo have no form for it; logins have tests
+        // of their own.
+        let others: Set = ["remove-pin", "remove-passkey", "remove-factor", "stream-enable", "remove-logo"]
         let tried = Set(Self.cases.map { "\($0.page) \($0.act)" })
         for form in forms where form.page != .login {
             let page = form.page

@@ -141,7 +141,7 @@ import Testing
             server.moveClock(to: 3600)
             _ = try await browser.enter()
             #expect(try await browser.find(reset).words.contains("has expired"))
-            for text in ["sjr_x", "sja_x", "sjc_x", "sjp_x", "sjb_x", "eyJ.x.y"] {
+            for text in ["sjr_x", "sja_x", "sjc_x", "sjv_x", "sjb_x", "eyJ.x.y"] {
                 #expect(try await browser.find(text).words.contains("Not of this server"), "\(text)")
             }
         }

@@ -22,15 +22,24 @@ final class ConsoleBrowser {
         await send(.post, path, form, fields)
     }
 
+    /// Sends a form of another type.
+    func send(_ body: [UInt8], to path: String, type: String) async -> Answer {
+        await send(.post, path, body, ["Sec-Fetch-Site": "same-origin", "Content-Type": type])
+    }
+
     private func send(_ method: HTTP.Method, _ path: String, _ form: [String: String]?, _ more: Fields) async -> Answer
     {
         var fields = more
-        fields.append("Host", host)
         if form != nil { fields.append("Content-Type", "application/x-www-form-urlencoded") }
+        return await send(method, path, Array((form.map(Browser.encoded) ?? "").utf8), fields)
+    }
+
+    private func send(_ method: HTTP.Method, _ path: String, _ body: [UInt8], _ more: Fields) async -> Answer {
+        var fields = more
+        fields.append("Host", host)
         if !cookies.isEmpty {
             fields.append("Cookie", cookies.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: "; "))
         }
-        let body = Array((form.map(Browser.encoded) ?? "").utf8)
         let answer = await server.send(
             Request(method, path, fields: fields, body: body), on: .admin, isSecure: isSecure)
         for line in answer.response.fields.values("Set-Cookie") {

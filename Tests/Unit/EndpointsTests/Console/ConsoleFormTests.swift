@@ -24,7 +24,7 @@ import Testing
             let path = "/console/clients/mobile"
             let page = await browser.get(path)
             var form = page.fields(after: "class=\"editor\"")
-            #expect(form["login_methods.offered"] == "password passkey phone anonymous invitation")
+            #expect(form["login_methods.offered"] == "password passkey phone anonymous invitation email")
             (form["act"], form["login_methods.passkey"], form["login_methods.phone"]) = ("change", "1", "1")
             let changed = try await browser.follow(page, path, form)
             #expect(

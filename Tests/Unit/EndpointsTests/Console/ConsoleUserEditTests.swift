@@ -142,7 +142,7 @@ import Testing
             let id = try #require(await server.admin(.get, "/admin/v1/users/username:bert").string("user_id"))
             let path = "/console/users/\(id)"
             let link = try await browser.act(made, path, ["act": "reset"])
-            let token = try #require(link.words.firstMatch(of: #/reset#(sjp_[A-Za-z0-9_-]+)/#)?.1)
+            let token = try #require(link.words.firstMatch(of: #/reset#(sjv_[A-Za-z0-9_-]+)/#)?.1)
             let set = await server.call(
                 .post, "/v1/password-reset", #"{"reset_token":"\#(token)","new_password":"a new long word"}"#)
             #expect(set.status == 204)

@@ -78,7 +78,7 @@ import Testing
             let path = "/console/users/" + (try await server.logIn().userID)
             let answer = try await browser.act(await browser.get(path), path, ["act": "reset"])
             let token = try #require(
-                answer.words.firstMatch(of: #/https:\/\/login\.example\/reset#(sjp_[A-Za-z0-9_-]+)/#)?.1)
+                answer.words.firstMatch(of: #/https:\/\/login\.example\/reset#(sjv_[A-Za-z0-9_-]+)/#)?.1)
             #expect(answer.status == 200 && answer.field("Cache-Control") == "no-store")
             let set = await server.call(
                 .post, "/v1/password-reset", #"{"reset_token":"\#(token)","new_password":"a new long word"}"#)

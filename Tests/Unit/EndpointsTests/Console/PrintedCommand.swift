@@ -40,7 +40,11 @@ struct PrintedCommand {
         let url = try #require(words.first { $0.hasPrefix("http://localhost:8081/") })
         let method: Method = try #require(
             [.get, .post, .put, .patch, .delete].first { $0.rawValue == value("-X") ?? "GET" })
-        return await server.admin(method, String(url.dropFirst("http://localhost:8081".count)), value("-d"))
+        let path = String(url.dropFirst("http://localhost:8081".count))
+        if value("--data-binary") == "@logo.png" {
+            return await BrandingTests.put(BrandingTests.picture, path, on: server)
+        }
+        return await server.admin(method, path, value("-d"))
     }
 }
 

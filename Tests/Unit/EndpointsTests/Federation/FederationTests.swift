@@ -40,7 +40,7 @@ import Testing
     @Test func methods_areThoseOfTheProvider() async throws {
         try await ProviderFixture.with { world in
             for (claim, expected) in [
-                (#""amr":["pwd","mfa"]"#, ["pwd", "mfa"]), (#""acr":"x""#, nil), (#""amr":"pwd""#, nil),
+                (#""amr":["pwd","mfa","otp"]"#, ["pwd", "otp"]), (#""acr":"x""#, nil), (#""amr":"pwd""#, nil),
                 (#""amr":["a b"]"#, nil), (#""amr":[7]"#, nil),
             ] as [(String, [String]?)] {
                 let tokens = try Tokens(try await world.logIn("{\(claim)}"))

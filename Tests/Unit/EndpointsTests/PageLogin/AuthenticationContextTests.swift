@@ -64,7 +64,8 @@ import Testing
                 #expect(pushed.status == 400 && pushed.string("error") == "unmet_authentication_requirements")
             }
             let metadata = await login.server.call(.get, "/.well-known/openid-configuration")
-            #expect(metadata.strings("acr_values_supported") == ["phr", "presence", "password", "id_token", "phone"])
+            let values = ["phr", "presence", "password", "id_token", "phone", "email", "mfa"]
+            #expect(metadata.strings("acr_values_supported") == values)
         }
     }
 

@@ -156,7 +156,9 @@ import Testing
 
     @Test("CSRF: no form of another site, or without the page's token, does anything", arguments: forms.map(\.pattern))
     func crossSiteForms(_ pattern: String) async throws {
-        try await EndpointsFixture.withPasskeys { server in
+        var accounts = AccountRules()
+        accounts.signUp = .open
+        try await EndpointsFixture.withPasskeys(mails: MailWaker(), accounts: accounts) { server in
             let account = AccountPages(server)
             _ = try await account.open()
             let before = server.environment.writes.load(ordering: .relaxed)

@@ -64,7 +64,9 @@ import WebAuthnFixture
 
     @Test("Every method and every grant of a user has a way in here")
     func completeness() {
-        #expect(Set(WayIn.allCases.compactMap(\.method)) == Set(Self.words).subtracting([.provider("globex")]))
+        // `EmailCodeTests` has the codes by mail, because no server here sends any.
+        let shown = Set(Self.words).subtracting([.provider("globex"), .email])
+        #expect(Set(WayIn.allCases.compactMap(\.method)) == shown)
         #expect(
             Set(WayIn.allCases.compactMap(\.grant)) == Set(Client.GrantType.allCases).subtracting([.clientCredentials]))
         for word in Self.words { #expect(Client.LoginMethod(rawValue: word.rawValue) == word) }

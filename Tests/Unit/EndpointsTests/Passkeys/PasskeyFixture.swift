@@ -11,10 +11,14 @@ extension EndpointsFixture {
     static let android = "android:apk-key-hash:" + String(repeating: "A", count: 43)
 
     /// Gives `body` a new server with passkeys of `example.org`.
-    static func withPasskeys(limit: Int = 20, _ body: (EndpointsFixture) async throws -> Void) async throws {
+    static func withPasskeys(
+        limit: Int = 20, mails: MailWaker? = nil, accounts: AccountRules = AccountRules(),
+        _ body: (EndpointsFixture) async throws -> Void
+    ) async throws {
         let origins = ["https://example.org", android]
         try await with(
-            passkeys: PasskeyPolicy(rpID: "example.org", origins: origins, countMax: limit), body)
+            passkeys: PasskeyPolicy(rpID: "example.org", origins: origins, countMax: limit), mails: mails,
+            accounts: accounts, body)
     }
 
     /// The challenge of new options for a login, or for a registration with an access token.

@@ -22,6 +22,7 @@ import Testing
     /// The calls without a guard of their row that read an access token of a user, with any scope or with `openid`.
     static let readers: Set = [
         "GET /oauth/userinfo", "POST /oauth/userinfo", "GET /v1/verify", "GET /v1/verify/*", "POST /v1/logout",
+        "POST /v1/sign-up",
     ]
 
     private static func path(_ route: Route) -> String {
@@ -65,7 +66,8 @@ import Testing
                     challenges.first
                         == #"Bearer realm="sojourn", error="insufficient_scope", "#
                         + #"error_description="The access token lacks the scope account.", scope="account""#)
-                // The whole token is let through to the call.
+                // The whole token is let through to the call. A deletion would take the user from the calls that follow.
+                if route.name == "DELETE /v1/me" { continue }
                 let taken = await server.call(route.method, Self.path(route), "{}", bearer: tokens.access)
                 #expect(!Self.isRefused(taken), "\(route.name): \(taken.text)")
             }

@@ -39,7 +39,7 @@ import Testing
         let bodies = operations.filter { operation in
             switch operation.takes {
             case .inlineJSON, .form, .optionalForm: true
-            case .json, nil: false
+            case .json, .picture, nil: false
             }
         }
         #expect(Set(bodies.map(\.id)) == Set(parts.bodies.keys))

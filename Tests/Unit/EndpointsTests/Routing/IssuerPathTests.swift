@@ -82,7 +82,10 @@ private final class ProxiedBrowser {
     private static func with(
         removesPath: Bool, _ body: (ProxiedBrowser) async throws -> Void
     ) async throws {
-        try await EndpointsFixture.with(issuer: ProxiedBrowser.issuer) { server in
+        var accounts = AccountRules()
+        accounts.signUp = .open
+        try await EndpointsFixture.with(issuer: ProxiedBrowser.issuer, mails: MailWaker(), accounts: accounts) {
+            server in
             _ = try await server.makeClient(
                 #"""
                 {"client_id":"shop","client_name":"Shop","scope":"openid","redirect_uris":["https://app.example/cb"],
@@ -135,7 +138,9 @@ private final class ProxiedBrowser {
                 let path = route.pattern.replacing(#/\{[a-z_]+\}/#, with: "x")
                 for form in route.method == .get ? [nil] : [[:], ["csrf": "x"]] {
                     let (url, page) = try await browser.page(route.method, "/auth" + path, form)
-                    #expect(page.status != 404 || route.pattern.contains("{"), "\(route.name): \(url)")
+                    // A code by e-mail is asked for by a login that waits.
+                    let isElsewhere = route.pattern.contains("{") || route.pattern == "/login/email"
+                    #expect(page.status != 404 || isElsewhere, "\(route.name): \(url)")
                 }
             }
             let (_, nothing) = try await browser.page(.get, "/auth/nothing")

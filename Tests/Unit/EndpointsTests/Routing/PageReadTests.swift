@@ -18,7 +18,7 @@ import Testing
             )
             let store = ObservedStore(server.store)
             try await body(
-                server.over(store), store,
+                server.over(store, mails: MailWaker()), store,
                 [
                     "user": phone.userID, "session_id": tokens.sessionID, "login_id": login.id, "client_id": "mobile",
                     "id": login.id, "code": "x",

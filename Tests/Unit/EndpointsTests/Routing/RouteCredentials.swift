@@ -62,7 +62,7 @@ extension APIDocument.Parts {
         switch operation.takes {
         case .json(let name, _): schemas[name]?.members
         case .inlineJSON: bodies[operation.id]?.members["schema"]?.members
-        case .form, .optionalForm, nil: nil
+        case .form, .optionalForm, .picture, nil: nil
         }
     }
 
@@ -70,7 +70,7 @@ extension APIDocument.Parts {
     func schema(ofForm operation: Route.Operation) -> [String: JSONValue]? {
         switch operation.takes {
         case .form, .optionalForm: bodies[operation.id]?.members["schema"]?.members
-        case .json, .inlineJSON, nil: nil
+        case .json, .inlineJSON, .picture, nil: nil
         }
     }
 }

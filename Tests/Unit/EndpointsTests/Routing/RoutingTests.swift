@@ -33,7 +33,7 @@ import Testing
     @Test func everyAdminCallNeedsAKey() async throws {
         try await EndpointsFixture.with { server in
             let adminRoutes = Route.all.filter { $0.pattern.hasPrefix("/admin/") }
-            #expect(adminRoutes.count == 57)
+            #expect(adminRoutes.count == 71)
             for route in adminRoutes {
                 switch route.handler {
                 case .admin, .streaming: break
@@ -85,7 +85,7 @@ import Testing
         try await EndpointsFixture.with { server in
             let cases: [(Method, String, String)] = [
                 (.get, "/v1/login", "OPTIONS, POST"), (.get, "/oauth/token", "OPTIONS, POST"),
-                (.post, "/v1/me", "GET, HEAD, OPTIONS, PATCH"), (.trace, "/healthz", "GET, HEAD, OPTIONS"),
+                (.post, "/v1/me", "DELETE, GET, HEAD, OPTIONS, PATCH"), (.trace, "/healthz", "GET, HEAD, OPTIONS"),
                 (.head, "/v1/login", "OPTIONS, POST"), (.get, "/v1/me/devices/x", "DELETE, OPTIONS, PATCH"),
                 (.connect, "/oauth/jwks", "GET, HEAD, OPTIONS"),
             ]

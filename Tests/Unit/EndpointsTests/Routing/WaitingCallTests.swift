@@ -45,7 +45,7 @@ import Testing
                 case .open, .openStreaming:
                     [
                         "/v1/logins/{login_id}", "/v1/enrolments/{login_id}", "/login/phone/{id}/events",
-                        "/account/events",
+                        "/account/events", "/v1/verifications/{verification_id}",
                     ].contains(route.pattern)
                 case .immediate, .admin, .streaming: false
                 }
