@@ -28,7 +28,7 @@ public struct LanguageFile {
     /// The beginning of the keys of mails: `mail.reset.subject`.
     static let mailPrefix = "mail."
 
-    /// Reads the file at `path`, whose content is `text`.
+    /// Reads the file at `path` with the content `text`.
     public init(path: String, _ text: [UInt8]) throws(Problems) {
         name = path
         let file = path.split(separator: "/").last ?? ""

@@ -9,7 +9,7 @@ public import Telemetry
 public struct MailNotices: Sendable {
     /// How long after its event a mail is still sent.
     static let lifetime = Duration.seconds(3 * 86_400)
-    /// How long after the creation of a user no session is called new: it is that of the user who has just signed up.
+    /// How long after the creation of a user no session is called new: it is that of the sign-up itself.
     static let firstLogin = Duration.seconds(600)
     private static let eventsMax = 100
     private static let sessionsMax = 1000

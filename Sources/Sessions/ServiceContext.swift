@@ -46,7 +46,7 @@ public final class ServiceContext: Sendable {
     public let mails: MailWaker?
     /// Seals the seeds of authenticators.
     public let totpSeeds: TOTPSeeds
-    /// Seals the first steps of logins whose second factor is missing.
+    /// Seals the first steps of logins without their second factor.
     let firstSteps: FirstSteps
     /// The bounds of second factors.
     public let secondFactorRules: SecondFactorRules

@@ -34,7 +34,7 @@ extension DemoStory {
 }
 
 extension SessionState {
-    /// The user who is signed in.
+    /// The user of the session.
     fileprivate var account: Account? {
         if case .signedIn(let account, _) = self { account } else { nil }
     }

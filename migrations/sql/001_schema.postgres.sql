@@ -180,7 +180,7 @@ CREATE TABLE user_details (
     second_factor text, -- 'required' or 'exempt'; null: as in client and settings
     wrong_factors bigint NOT NULL, -- wrong codes since the last right one
     wrong_factor_at bigint,
-    former_email text, -- verified address before the last change, whose owner can undo it
+    former_email text, -- verified address before the last change, which its owner can undo
     former_email_until bigint,
     delete_at bigint -- when clean-up deletes the user, as the user has wished
 );

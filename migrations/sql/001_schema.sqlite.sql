@@ -170,7 +170,7 @@ CREATE TABLE user_details (
     second_factor TEXT, -- 'required' or 'exempt'; null: as in client and settings
     wrong_factors INTEGER NOT NULL, -- wrong codes since the last right one
     wrong_factor_at INTEGER,
-    former_email TEXT, -- verified address before the last change, whose owner can undo it
+    former_email TEXT, -- verified address before the last change, which its owner can undo
     former_email_until INTEGER,
     delete_at INTEGER -- when clean-up deletes the user, as the user has wished
 ) STRICT, WITHOUT ROWID;

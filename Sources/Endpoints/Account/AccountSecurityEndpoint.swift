@@ -200,7 +200,7 @@ extension Endpoints {
         passwordProblem(password, username: user?.username)
     }
 
-    /// What is wrong with a new password of a user who is to have that name.
+    /// What is wrong with a new password of a user that is to have that name.
     func passwordProblem(_ password: String, username: String?) -> PasswordProblem {
         switch context.passwordRules.brokenRule(by: password, username: username) {
         case .tooShort(let min): .tooShort(min: min)

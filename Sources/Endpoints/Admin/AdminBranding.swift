@@ -16,7 +16,7 @@ extension Endpoints {
                 try await services.administration.changeBranding(by: call.origin) { change.apply(to: &$0) }))
     }
 
-    /// `PUT /admin/v1/logo`: sets the logo of the service, whose bytes are the body.
+    /// `PUT /admin/v1/logo`: sets the logo of the service to the bytes of the body.
     func setLogo(_ call: Call) async throws -> Response {
         try .json(BrandingAnswer(try await services.administration.setLogo(try call.logo(), by: call.origin)))
     }
@@ -27,7 +27,7 @@ extension Endpoints {
         return .noContent
     }
 
-    /// `PUT /admin/v1/clients/{client_id}/logo`: sets the logo of a client, whose bytes are the body.
+    /// `PUT /admin/v1/clients/{client_id}/logo`: sets the logo of a client to the bytes of the body.
     func setClientLogo(_ call: Call) async throws -> Response {
         let logo = try call.logo()
         return try .json(

@@ -11,7 +11,7 @@ struct PageLoginRequest: Sendable {
     let sealed: String
     let transport: PageTransport
     var browser: PageLoginService.Browser
-    /// The sealed first step of a login whose second factor the form has.
+    /// The sealed first step of a login, to which the form brings the second factor.
     var loginToken: String?
 }
 

@@ -73,7 +73,7 @@ extension Endpoints {
         return VerificationHandle(id: id, asker: VerificationAsker(browser: flow.text))
     }
 
-    /// The page that asks for the second factor after a login that lacks it, or whose code was wrong; nil: the login cannot go on
+    /// The page that asks for the second factor after a login that lacks it or has a wrong code; nil: the login cannot go on
     /// here.
     func factorPage(_ refusal: SecondFactorRefusal, of visit: PageLoginRequest, _ call: Call) async throws -> Response?
     {

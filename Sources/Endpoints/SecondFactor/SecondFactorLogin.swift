@@ -2,7 +2,7 @@ internal import HTTP
 internal import OAuth
 internal import Sessions
 
-/// The second step of a login whose first proof was right.
+/// The second step of a login after a right first proof.
 extension Endpoints {
     /// `POST /v1/login` `{login_token, code}`: ends a login by password with the second factor.
     func continueLogin(_ members: Members, _ call: Call) async throws -> Response {

@@ -85,10 +85,10 @@ extension Endpoints {
         }
     }
 
-    /// Reads a form with a link: that of the field, or that of a question, whose token is the request.
+    /// Reads a form with a link: that of the field, or that of a question, which has the token as its request.
     ///
     /// - Parameters:
-    ///   - shown: answers the link of the field, and a question whose box is not ticked.
+    ///   - shown: answers the link of the field, and a question without the tick in its box.
     ///   - confirmed: does what the ticked question was about.
     private func withLink(
         _ call: Call, _ link: MailLinkPage.Link,
@@ -146,7 +146,7 @@ extension Endpoints {
             .first { $0.id == handle.id.description }
     }
 
-    /// Changes the mailbox of the account by the link, in the browser whose session asked for it. Nil in any other one.
+    /// Changes the mailbox of the account by the link, in the browser of the session that asked for it. Nil in any other one.
     private func confirmEmail(
         _ call: Call, _ transport: PageTransport, by token: String, _ verification: Verification
     ) async throws -> Response? {

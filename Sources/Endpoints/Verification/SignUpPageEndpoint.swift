@@ -51,7 +51,7 @@ extension Endpoints {
             browser: browser(
                 page.call, page.transport, isKept: page.offersRemember ? form[.remember] == "1" : nil,
                 form: sent.sealed))
-        // The account is none of the user whom the client has named.
+        // The account is none of the user that the client has named.
         if login.request.hintedUser != nil { return answer(.loginRequired, Self.otherUserText, to: login.request) }
         var request = SignUpRequest(sent.handle)
         request.clientID = page.client?.id

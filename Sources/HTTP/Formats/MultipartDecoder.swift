@@ -13,7 +13,7 @@ public enum MultipartDecoder {
     private static let lineEnd: [UInt8] = [0x0D, 0x0A]
     private static let partsMax = 100
 
-    /// The parts of a body whose `Content-Type` is `type`; nil if it cannot be read.
+    /// The parts of a body with the `Content-Type` `type`; nil if it cannot be read.
     public static func decode(_ body: [UInt8], type: String) -> [Part]? {
         guard let boundary = parameter("boundary", of: type), (1...70).contains(boundary.utf8.count) else { return nil }
         let delimiter = Array("--\(boundary)".utf8)

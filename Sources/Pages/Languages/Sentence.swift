@@ -48,7 +48,7 @@ extension DisplayName {
 }
 
 extension HTML {
-    /// The text of a sentence of the pages, whose markup is the isolation of names.
+    /// The text of a sentence of the pages. Its markup is the isolation of names.
     var sentence: String {
         var sentence = text.replacing("<bdi>", with: "").replacing("</bdi>", with: "")
         for (reference, sign) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")] {

@@ -158,7 +158,7 @@ extension EnglishWords {
             ? "You are signed out everywhere, and the account is deleted after a day. Until then a link in a mail keeps it."
             : "You are signed out everywhere, and the account is deleted after \(days) days. Until then a link in a mail keeps it."
     }
-    var deletionAtOnce: String { "The account is deleted at once, and nobody can bring it back." }
+    var deletionAtOnce: String { "The account is deleted at once, and nothing brings it back." }
     var deletionBox: String { "I want to delete my account" }
     var goBack: String { "Go back" }
     var deletedAt: String { "Deleted on" }

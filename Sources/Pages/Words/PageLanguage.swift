@@ -46,7 +46,7 @@ public struct PageLanguage: Sendable {
         Sentence.sections.map { section in (section.title, section.sentences.map { ($0.key, $0.text(words)) }) }
     }
 
-    /// `ltr`, or `rtl` for the languages whose usual script runs from right to left.
+    /// `ltr`, or `rtl` for the languages that are written from right to left.
     var direction: String {
         ["ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"].contains(range.prefix { $0 != "-" })
             ? "rtl" : "ltr"

@@ -18,7 +18,7 @@ public struct UserDetails: Hashable, Sendable {
     public var wrongFactors: Int
     /// The time of the last of them.
     public var wrongFactorAt: Instant?
-    /// The verified address before the last change, whose owner can undo it.
+    /// The verified address before the last change, which its owner can undo.
     public var formerEmail: String?
     /// The first instant at which the change cannot be undone any more.
     public var formerEmailUntil: Instant?

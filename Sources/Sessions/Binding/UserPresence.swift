@@ -29,7 +29,7 @@ public struct UserPresence: Hashable, Sendable {
 public enum PresenceProof: Hashable, Sendable {
     /// An assertion of the presence key.
     case key
-    /// An assertion of a passkey, whose authenticator verifies the user as well: two factors.
+    /// An assertion of a passkey. Its authenticator verifies the user as well: two factors.
     case passkey
     /// The password with that hash, and the code of an authenticator: two factors. The check has used the code up.
     case passwordAndCode(hash: String?)

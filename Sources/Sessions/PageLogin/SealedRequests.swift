@@ -74,7 +74,7 @@ public struct SealedRequests: Sendable {
     /// The state of a login at a provider, in base64url; nil if it is too long.
     public func seal(_ login: CarriedProviderLogin) -> String? { seal(login, Self.providerName, Self.stateLengthMax) }
 
-    /// The identity of a login whose second factor is missing, for the browser with that device id; nil if it is too long.
+    /// The identity of a login without its second factor, for the browser with that device id; nil if it is too long.
     public func seal(_ identity: ExternalIdentity, in deviceID: String, at now: Instant) -> String? {
         seal(
             CarriedIdentity(identity, in: deviceID, until: now + FirstSteps.lifetime), Self.identityName,

@@ -124,12 +124,12 @@ public final class PasswordLoginService: UseCase {
         }
     }
 
-    /// The first step of a login of that user, whose password was right, for the second one.
+    /// The first step of a login of that user after the right password, for the second one.
     public func loginToken(of user: User, in clientID: String, on deviceID: String) -> String {
         context.firstSteps.seal(user, in: clientID, on: deviceID, at: context.clock.now)
     }
 
-    /// The user of a first step in that client on that device, whose password has not changed since: instead of the password.
+    /// The user of a first step in that client on that device, while its password is unchanged: instead of the password.
     public func user(
         continuing loginToken: String, in clientID: String, on deviceID: String
     ) async throws(ServiceError) -> User {

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 /// The identity that a provider has confirmed, while the browser asks for the second factor. It has what the login of a user needs
-/// who exists: a new user has no second factor.
+/// that exists: a new user has no second factor.
 struct CarriedIdentity: Codable, Hashable, Sendable {
     let provider: String
     let subject: String

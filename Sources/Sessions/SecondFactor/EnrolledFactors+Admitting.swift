@@ -86,7 +86,7 @@ extension EnrolledFactors {
                 isNew: asked.isNew))
     }
 
-    /// - Parameter addsMark: false for a passkey, whose methods say it themselves.
+    /// - Parameter addsMark: false for a passkey, because its methods say it themselves.
     private func answer(
         _ decision: SecondFactorDecision, _ methods: [String], at now: Instant, addsMark: Bool = true
     ) -> Result<[String], ServiceError> {

@@ -106,7 +106,7 @@ public struct EnrolledFactors: Sendable {
     /// - Parameters:
     ///   - only: the authenticator that is confirmed by the code; nil: any confirmed one, or a recovery code.
     ///   - isEnrolling: whether a factor that is not confirmed yet is taken, and confirmed by the code.
-    ///   - isRetry: whether the request repeats one that was granted and whose answer was lost, so that its code is used.
+    ///   - isRetry: whether the request repeats a granted one with a lost answer, so that its code is used.
     mutating func check(
         _ code: SecondFactorCode, confirming only: Identifier<TOTPFactor>? = nil, isEnrolling: Bool = false,
         isRetry: Bool = false, from origin: Origin, at now: Instant

@@ -1,6 +1,6 @@
 internal import Cryptography
 
-/// The first step of a login by password whose second factor is missing: sealed, so that the server stores nothing. It is bound to
+/// The first step of a login by password without its second factor: sealed, so that the server stores nothing. It is bound to
 /// user, password, client and device, and good for five minutes.
 struct FirstSteps: Sendable {
     /// How long the second step may take.

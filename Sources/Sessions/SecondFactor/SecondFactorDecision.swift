@@ -16,7 +16,7 @@ public enum SecondFactorDecision: Hashable, Sendable {
     public enum Method: String, CaseIterable, Sendable {
         case password
         case passkey
-        /// An identity provider whose word for two factors counts here, and was given (`trusts_mfa`, `amr` `mfa`).
+        /// An identity provider with a word for two factors that counts here (`trusts_mfa`, `amr` `mfa`).
         case providerWithFactor = "provider_mfa"
         /// An identity provider otherwise.
         case provider

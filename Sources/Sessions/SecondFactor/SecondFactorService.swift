@@ -89,7 +89,7 @@ public final class SecondFactorService: UseCase {
         return try await insert(name: name, of: user, isFirst: false)
     }
 
-    /// Adds the authenticator of a user whose password was right, and who cannot log in without one.
+    /// Adds the authenticator of a user that cannot log in without one, after the right password.
     public func add(name: String?, toLoginOf user: User, in clientID: String) async throws(ServiceError) -> Enrolment {
         let client = try await inStore(await store.client(clientID))
         let catalogue = try await inStore(await store.settings())
@@ -122,7 +122,7 @@ public final class SecondFactorService: UseCase {
                 if isFirst, factors.hasAuthenticator || factors.hasPasskey {
                     return .conflict(code: "second_factor_exists", detail: "the user has a second factor already")
                 }
-                // The account could be that of a stranger, who planted the address; the owner would be locked out.
+                // The account could be that of a stranger with a planted address; the owner would be locked out.
                 if !isFirst, user.profile.email != nil, !user.profile.isEmailVerified, !factors.hasPasskey {
                     return .conflict(
                         code: "email_not_verified", detail: "the e-mail address has to be verified before")

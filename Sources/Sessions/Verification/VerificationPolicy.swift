@@ -135,7 +135,7 @@ extension VerificationPolicy {
 }
 
 extension Verification {
-    /// Whether the asker has signed in to the mailbox's account before. The session of a change shows only who asks, and the
+    /// Whether the asker has signed in to the mailbox's account before. The session of a change shows only the asker, and the
     /// mailbox is one of a stranger.
     var isOfKnown: Bool { purpose != .email && sessionID != nil }
 

@@ -1,4 +1,4 @@
-/// A proof of a mailbox as the record keeps it. It is stored before the first request, so that a request whose answer was lost is
+/// A proof of a mailbox as the record keeps it. It is stored before the first request, so that a request with a lost answer is
 /// continued by the next one, even after a new start of the app.
 package struct StoredVerification: Hashable, Sendable {
     /// What the server has answered.

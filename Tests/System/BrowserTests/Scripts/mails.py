@@ -1,7 +1,7 @@
 """Proves mailboxes on the pages of a real server, in Chromium, with the mails that it sends: `mails.py SOJOURN [SCREENSHOTS]`.
 
 Each function is a rule; its name and docstring say which. Each has browsers of its own. A browser of another profile is the mail
-program of somebody else, or a scanner."""
+program of another person, or a scanner."""
 
 import email
 import email.policy

@@ -33,7 +33,7 @@ extension ContractClient {
             fields: key.map { [HTTPMessageField("Idempotency-Key", $0)] } ?? [])
     }
 
-    /// A user with a proven mailbox who is signed in.
+    /// A signed-in user with a proven mailbox.
     fileprivate func newUser(_ email: String) async throws -> ContractAnswer {
         try await server.change(ClientSettings(takesSignUps: true))
         let asked = try await ask("sign_up", email)
