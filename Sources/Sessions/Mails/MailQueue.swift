@@ -50,7 +50,7 @@ extension ServiceContext {
                 let client = (mail.facts["client"] ?? verification?.clientID).flatMap { clients[$0] }
                 return ClaimedMail(
                     mail: mail, address: address, verification: verification, details: details, client: client,
-                    branding: (client?.branding ?? Branding()).filled(from: settings.branding), mailbox: mailbox)
+                    branding: (client?.branding ?? Branding()).over(settings.branding), mailbox: mailbox)
             }
             let budgets = found.map { claimed in (claimed?.mailbox).map { transaction.mailboxBudget($0) } }
             var claim = MailClaim()
@@ -116,15 +116,5 @@ extension StoreTransaction {
         var budget = try mailboxBudgetForUpdate(mailbox, at: now).value()
         (budget.refusedAt, budget.reply) = (nil, nil)
         write(budget)
-    }
-}
-
-extension Branding {
-    /// This branding, with the members of another one where it has none.
-    func filled(from other: Branding) -> Branding {
-        Branding(
-            accent: accent ?? other.accent, logo: logo ?? other.logo, policyURL: policyURL ?? other.policyURL,
-            termsURL: termsURL ?? other.termsURL, supportURL: supportURL ?? other.supportURL,
-            supportEmail: supportEmail ?? other.supportEmail)
     }
 }
