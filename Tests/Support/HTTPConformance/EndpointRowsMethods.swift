@@ -21,8 +21,8 @@ extension EndpointRow {
                 }
                 + [
                     (
-                        "POST where GET and PATCH are", ask("POST /v1/me"),
-                        [.answer(405, "Allow: GET, HEAD, OPTIONS, PATCH")]
+                        "POST where GET, PATCH and DELETE are", ask("POST /v1/me"),
+                        [.answer(405, "Allow: DELETE, GET, HEAD, OPTIONS, PATCH")]
                     ),
                     (
                         "405 does not close", ask("PUT /healthz") + ask("GET /healthz"),

@@ -79,12 +79,14 @@ public final class ScriptedRelay: Sendable {
     ) {
         var lines = LineReader(connection)
         var (sender, recipients) = ("", [String]())
-        /// Replies to a command. The code of the reply; nil: the connection is over.
-        func reply(_ command: String) -> Int? {
+        /// Replies to a command, and notes what it took before the other side can know. The code of the reply; nil: the
+        /// connection is over.
+        func reply(_ command: String, taking mail: Mail? = nil) -> Int? {
             if !command.isEmpty { state.withLock { $0.commands.append(command) } }
             switch script(command) ?? usual(command) {
             case .say(let text):
                 let code = Int(text.prefix(3)) ?? 0
+                if let mail, code < 400 { state.withLock { $0.mails.append(mail) } }
                 return LoopbackListener.write(Array((text + "\r\n").utf8), to: connection) ? code : nil
             case .endless(let text):
                 while LoopbackListener.write(Array(text.utf8), to: connection) {}
@@ -108,12 +110,8 @@ public final class ScriptedRelay: Sendable {
             while let line = lines.next(), line != "." {
                 content.append(line.hasPrefix(".") ? String(line.dropFirst()) : line)
             }
-            guard let code = reply(".") else { break }
-            if code < 400 {
-                let mail = Mail(
-                    sender: sender, recipients: recipients, content: content.map { $0 + "\r\n" }.joined())
-                state.withLock { $0.mails.append(mail) }
-            }
+            let mail = Mail(sender: sender, recipients: recipients, content: content.map { $0 + "\r\n" }.joined())
+            guard reply(".", taking: mail) != nil else { break }
         }
         shutdown(connection, Int32(SHUT_RDWR))
     }

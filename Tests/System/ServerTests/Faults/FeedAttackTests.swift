@@ -262,9 +262,12 @@ struct FeedAttackTests {
         let standby = isStandby ? try PostgresServer(following: server) : nil
         let nodes = try await ManyNodes(
             1, on: standby.map { server.url(schema: "app", or: $0) } ?? server.url(schema: "app"))
-        let node = nodes.nodes[0]
-        let stays = try nodes.createUser("anna", devices: 4, at: node)
-        try Self.end(stays[0], at: node)
+        let first = nodes.nodes[0]
+        let stays = try nodes.createUser("anna", devices: 4, at: first)
+        try Self.end(stays[0], at: first)
+        // The first look of a node that starts now is at this end, which the standby has as well.
+        await first.kill()
+        let node = try await nodes.restart(0)
         let subscriber = FeedSubscriber(node.adminAddress)
         #expect(await subscriber.wait { $0.sessions == [stays[0].sessionID] && $0.caughtUp == 1 })
         if let standby {

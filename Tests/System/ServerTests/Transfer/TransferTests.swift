@@ -238,9 +238,9 @@ struct TransferRefusalTests {
         #expect(
             lines == [
                 "line 3: this is not a JSON object",
-                "line 4: 'type' must be one of: header, signing_key, admin_key, settings, client, user, "
-                    + "identity, passkey, session, login, phone_login, provider_check, pin, foreign_token, used_token, "
-                    + "revocation, end",
+                "line 4: 'type' must be one of: header, signing_key, admin_key, logo, settings, client, user, "
+                    + "identity, passkey, session, login, user_details, totp, recovery_codes, phone_login, "
+                    + "provider_check, pin, foreign_token, used_token, revocation, end",
                 "line 5: 'type' is missing", "line 6: there is no member 'passwort' here",
                 "line 7: 'username' must be a string",
                 "line 8: 'username' must not have U+0007",
