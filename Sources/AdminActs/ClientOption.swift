@@ -47,6 +47,7 @@ public struct ClientOption: Hashable, Sendable {
         ClientOption("--scope", "scope", .text),
         ClientOption("--scope-claims", "scope_claims", .object),
         ClientOption("--resources", "resources", .list(" ")),
+        ClientOption("--origins", "allowed_origins", .list(" ")),
         ClientOption("--token-style", "token_style", .text),
         ClientOption("--offline-session-idle", "offline_session_idle", .lifetime),
         ClientOption("--offline-session-max", "offline_session_max", .lifetime),

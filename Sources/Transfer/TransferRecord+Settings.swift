@@ -78,6 +78,10 @@ extension Client {
         attestation = try line.optionalWord("attestation") ?? .ignore
         resources = try line.value("resources", "a list of strings", as: [String].self) ?? []
         if let problem = Resource.problem(with: resources) { throw LineProblem(problem) }
+        let origins = try line.value("allowed_origins", "a list of strings", as: [String].self) ?? []
+        do throws(WebOrigin.Problem) { allowedOrigins = try WebOrigin.list(origins) } catch {
+            throw LineProblem("'allowed_origins' \(error.detail)")
+        }
         if let names = try line.value("scope_claims", "an object of lists of strings", as: [String: [String]].self) {
             do throws(ScopeClaims.Problem) { scopeClaims = try ScopeClaims(names) } catch {
                 throw LineProblem("'scope_claims' \(error.detail)")
@@ -130,6 +134,7 @@ extension Client {
         if signUp { members.add("sign_up", signUp) }
         members.add("second_factor_policy", secondFactorPolicy?.rawValue)
         if scopeClaims != .preset { members.add("scope_claims", scopeClaims.names) }
+        if !allowedOrigins.isEmpty { members.add("allowed_origins", allowedOrigins.map(\.text)) }
         addPageRegistration(to: &members)
         branding.add(to: &members)
         members.add("event_stream", eventStream?.text)

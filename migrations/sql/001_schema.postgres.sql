@@ -70,6 +70,7 @@ CREATE TABLE clients (
     scope text NOT NULL, -- list
     scope_claims text NOT NULL, -- JSON: claims of users that each scope brings into ID tokens and userinfo
     resources text NOT NULL, -- list of the APIs that it can have tokens for (RFC 8707)
+    allowed_origins text NOT NULL, -- list of the origins of pages that may call the server as this client (CORS)
     token_style text NOT NULL,
     -- Hosted login
     redirect_uris text NOT NULL, -- list

@@ -60,6 +60,7 @@ CREATE TABLE clients (
     scope TEXT NOT NULL, -- list
     scope_claims TEXT NOT NULL, -- JSON: claims of users that each scope brings into ID tokens and userinfo
     resources TEXT NOT NULL, -- list of the APIs that it can have tokens for (RFC 8707)
+    allowed_origins TEXT NOT NULL, -- list of the origins of pages that may call the server as this client (CORS)
     token_style TEXT NOT NULL,
     -- Hosted login
     redirect_uris TEXT NOT NULL, -- list

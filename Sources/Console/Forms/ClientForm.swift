@@ -58,6 +58,7 @@ public struct ClientForm: WholeForm {
                 ("redirect_uris", .list, "Redirect URIs"),
                 ("post_logout_redirect_uris", .list, "Redirect URIs after a logout"),
                 ("redirect_hops", .list, "Where redirect URIs lead on"),
+                ("allowed_origins", .list, "Origins of pages that call the server as this client (CORS)"),
                 (
                     "browser_session", .word(PageRegistration.BrowserSession.allCases.map(\.rawValue)),
                     "Session of the browser"

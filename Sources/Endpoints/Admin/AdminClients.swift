@@ -60,7 +60,7 @@ struct ClientMembers: Sendable {
             "client_name", "token_endpoint_auth_method", "jwks", "grant_types", "scope", "resources",
             "token_style", "offline_session_idle", "offline_session_max", "access_token_lifetime", "refresh_after",
             "dpop", "user_presence_max_age", "stay_logged_in", "app_data", "attestation", "anonymous_users", "sign_up",
-            "token_endpoint_auth_method_pinned", "scope_claims", "second_factor_policy",
+            "token_endpoint_auth_method_pinned", "scope_claims", "second_factor_policy", "allowed_origins",
         ] + PageRegistrationMembers.names + BackchannelMembers.names + BrandingMembers.names
 
     private let name: String??
@@ -84,6 +84,7 @@ struct ClientMembers: Sendable {
     private let signUp: Bool?
     private let scopeClaims: ScopeClaims?
     private let secondFactorPolicy: SecondFactorPolicy??
+    private let allowedOrigins: [WebOrigin]?
     private let page: PageRegistrationMembers
     private let backchannel: BackchannelMembers
     private let branding: BrandingMembers
@@ -91,8 +92,9 @@ struct ClientMembers: Sendable {
     init(_ members: Members) throws {
         try members.refuseNull(
             "token_endpoint_auth_method", "grant_types", "scope", "resources", "token_style", "dpop", "stay_logged_in",
-            "app_data", "attestation", "anonymous_users", "sign_up", "token_endpoint_auth_method_pinned", "scope_claims"
-        )
+            "app_data", "attestation", "anonymous_users", "sign_up", "token_endpoint_auth_method_pinned",
+            "scope_claims",
+            "allowed_origins")
         name = try members.change("client_name", members.text)
         authenticationMethod = try members.word(
             "token_endpoint_auth_method", as: Client.AuthenticationMethod.self)
@@ -116,6 +118,11 @@ struct ClientMembers: Sendable {
         scopeClaims = try members.scopeClaims("scope_claims")
         secondFactorPolicy = try members.change("second_factor_policy") { name in
             try members.word(name, as: SecondFactorPolicy.self)
+        }
+        allowedOrigins = try members.strings("allowed_origins").map { texts in
+            do throws(WebOrigin.Problem) { return try WebOrigin.list(texts) } catch {
+                throw members.refused("allowed_origins", error.detail)
+            }
         }
         page = try PageRegistrationMembers(members)
         backchannel = try BackchannelMembers(members)
@@ -145,6 +152,7 @@ struct ClientMembers: Sendable {
         if let signUp { client.signUp = signUp }
         if let scopeClaims { client.scopeClaims = scopeClaims }
         if let secondFactorPolicy { client.secondFactorPolicy = secondFactorPolicy }
+        if let allowedOrigins { client.allowedOrigins = allowedOrigins }
         page.apply(to: &client.page)
         backchannel.apply(to: &client.backchannel)
         branding.apply(to: &client.branding)
@@ -178,6 +186,7 @@ struct ClientAnswer: Encodable {
     let signUp: Bool
     let scopeClaims: [String: [String]]
     let secondFactorPolicy: String?
+    let allowedOrigins: [String]
     let redirectURIs: [String]
     let postLogoutRedirectURIs: [String]
     let redirectHops: [String]
@@ -231,6 +240,7 @@ struct ClientAnswer: Encodable {
         signUp = client.signUp
         secondFactorPolicy = client.secondFactorPolicy?.rawValue
         scopeClaims = client.scopeClaims.names
+        allowedOrigins = client.allowedOrigins.map(\.text)
         redirectURIs = client.page.redirectURIs
         postLogoutRedirectURIs = client.page.postLogoutRedirectURIs
         redirectHops = client.page.redirectHops
@@ -279,6 +289,7 @@ struct ClientAnswer: Encodable {
         case signUp = "sign_up"
         case scopeClaims = "scope_claims"
         case secondFactorPolicy = "second_factor_policy"
+        case allowedOrigins = "allowed_origins"
         case redirectURIs = "redirect_uris"
         case postLogoutRedirectURIs = "post_logout_redirect_uris"
         case redirectHops = "redirect_hops"

@@ -168,7 +168,7 @@ extension Client {
         if isPublic, page.pkce == .optional {
             return "pkce of a public client must be required (RFC 9700 section 2.1.1)"
         }
-        if let problem = Resource.problem(with: resources) { return problem }
+        if let problem = Resource.problem(with: resources) ?? WebOrigin.problem(in: allowedOrigins) { return problem }
         if let problem = page.problem(with: grantTypes) { return problem }
         if grantTypes.contains(.authorizationCode), !grantTypes.contains(.refreshToken), staysLoggedIn {
             return "stay_logged_in must be false for a client with authorization_code and without refresh_token"

@@ -2,7 +2,7 @@ public import JSON
 
 /// The members of a user, of the settings or of a client to which a change gave other values, as the audit trail records them.
 /// Of a user `email_changed` has the e-mail address, and the values are erased with the user; of a client only the lifetimes
-/// are recorded.
+/// and the origins are recorded.
 public struct ValueDifference: Hashable, Sendable {
     /// The old and the new value of a member; null if there was none, or is none.
     public struct Values: Hashable, Sendable {
@@ -35,7 +35,7 @@ public struct ValueDifference: Hashable, Sendable {
     /// The difference between two brandings; nil if no member differs.
     init?(from old: Branding, to new: Branding) { self.init(Self.ofBrandings, old, new) }
 
-    /// The difference between the lifetimes of two states of a client; nil if none differs.
+    /// The difference between the lifetimes and origins of two states of a client; nil if none differs.
     init?(from old: Client, to new: Client) { self.init(Self.ofClients, old, new) }
 
     /// Parses the `reason` of an audit event; nil if it is not of this form.
@@ -83,6 +83,7 @@ public struct ValueDifference: Hashable, Sendable {
         ("offline_session_max", { seconds($0.offlineSessionMax) }),
         ("access_token_lifetime", { seconds($0.accessTokenLifetime) }),
         ("refresh_after", { seconds($0.refreshAfter) }),
+        ("allowed_origins", { .array($0.allowedOrigins.map { .string($0.text) }) }),
     ]
 
     @Sendable private static func seconds(_ duration: Duration?) -> JSONValue {

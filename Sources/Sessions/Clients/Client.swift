@@ -137,6 +137,9 @@ public struct Client: Hashable, Sendable, Identifiable {
     /// The rule for a refresh in a session without the verdict `genuine`.
     public var attestation = AttestationRule.ignore
 
+    /// The origins of the pages that may call the server as this client (CORS). Without one, the field `Origin` means nothing.
+    public var allowedOrigins: [WebOrigin] = []
+
     /// The registration for logins on the server's page.
     @Boxed public var page = PageRegistration()
 

@@ -4,7 +4,7 @@ public enum RedirectURI {
     public static let lengthMax = 512
 
     /// The hosts that are this machine. RFC 8252 section 8.3 advises against `localhost`; development needs it.
-    private static let loopbackHosts = ["127.0.0.1", "[::1]", "localhost"]
+    static let loopbackHosts = ["127.0.0.1", "[::1]", "localhost"]
 
     /// Returns true if a client can register `uri`: https, http with a loopback host, or a scheme with a dot in its name, which
     /// RFC 8252 section 7.1 demands of an app's own scheme. `javascript:` and `data:` have none.
@@ -54,7 +54,7 @@ public enum RedirectURI {
     }
 
     /// The host and the port of an authority; nil if it cannot be read. A user is refused as a part of the host.
-    private static func split(_ authority: Substring) -> (host: String, port: String?)? {
+    static func split(_ authority: Substring) -> (host: String, port: String?)? {
         if authority.hasPrefix("[") {
             guard let end = authority.firstIndex(of: "]") else { return nil }
             let rest = authority[authority.index(after: end)...]
@@ -65,7 +65,8 @@ public enum RedirectURI {
         return (String(authority[..<colon]), String(authority[authority.index(after: colon)...]))
     }
 
-    private static func isPort(_ text: String) -> Bool {
+    /// Returns true for a number of a port.
+    static func isPort(_ text: String) -> Bool {
         (1...5).contains(text.utf8.count) && text.utf8.allSatisfy(isDigit)
             && Int(text).map { (1...65535).contains($0) } == true
     }

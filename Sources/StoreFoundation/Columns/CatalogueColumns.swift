@@ -71,7 +71,8 @@ public enum ClientColumns {
         "backchannel_logout_session_required",
         "id_token_signed_response_alg", "event_stream", "backchannel_token_delivery_mode",
         "backchannel_client_notification_endpoint", "token_epoch", "authentication_method_pinned", "pkce",
-        "scope_claims", "earlier_secret_hash", "earlier_secret_ends_at", "sign_up", "second_factor_policy", "branding")
+        "scope_claims", "earlier_secret_hash", "earlier_secret_ends_at", "sign_up", "second_factor_policy", "branding",
+        "allowed_origins")
 
     /// Reads the columns of a client.
     public static func read(_ row: inout some StoredRow) throws(CorruptRow) -> Client {
@@ -142,6 +143,9 @@ public enum ClientColumns {
         client.signUp = row.bool()
         client.secondFactorPolicy = try row.optionalWord(as: SecondFactorPolicy.self)
         client.branding = try branding(row.optionalText(), of: "client \(id)") ?? Branding()
+        do throws(WebOrigin.Problem) { client.allowedOrigins = try WebOrigin.list(row.list()) } catch {
+            throw CorruptRow("client \(id) has an origin that cannot be read")
+        }
         return client
     }
 
@@ -211,5 +215,6 @@ public enum ClientColumns {
         row.add(client.signUp)
         row.add(client.secondFactorPolicy)
         row.add(client.branding.text)
+        row.add(list: client.allowedOrigins.map(\.text))
     }
 }

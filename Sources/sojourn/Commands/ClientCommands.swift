@@ -34,6 +34,10 @@ enum ClientCommands {
                 "APIs that it can have tokens for (RFC 8707): URIs, separated by spaces; '' for none"
             ),
             Command.Option(
+                "--origins", "LIST",
+                "origins of pages that may call the server as it (CORS), like https://shop.example, separated by spaces; '' for none"
+            ),
+            Command.Option(
                 "--token-style", "STYLE", "separate, or single: the refresh token travels inside the access token",
                 choices: Client.TokenStyle.allCases.map(\.rawValue)),
             Command.Option(
@@ -265,7 +269,8 @@ enum ClientCommands {
     private static func facts(_ client: JSONValue) -> String {
         let texts = [
             "token_endpoint_auth_method", "token_endpoint_auth_method_pinned", "dpop", "grant_types", "scope",
-            "resources", "token_style", "stay_logged_in", "app_data", "attestation", "anonymous_users", "sign_up",
+            "resources", "allowed_origins", "token_style", "stay_logged_in", "app_data", "attestation",
+            "anonymous_users", "sign_up",
             "second_factor_policy",
             "redirect_uris", "post_logout_redirect_uris", "redirect_hops", "require_pushed_authorization_requests",
             "pkce", "browser_session", "login_names", "id_token_signed_response_alg", "backchannel_logout_uri",

@@ -84,6 +84,7 @@ enum Fixture {
         client.anonymousUsers = true
         client.scopeClaims = ScopeClaims(text: #"{"a/b":["x","\"y\""],"openid":["groups"]}"#) ?? .preset
         client.resources = ["https://one.example/api", "urn:example:two"]
+        client.allowedOrigins = ["https://one.example", "capacitor://localhost"].compactMap { try? WebOrigin($0) }
         client.page.redirectURIs = ["com.example.app:/callback", "http://[::1]/callback"]
         client.page.postLogoutRedirectURIs = ["https://one.example/bye"]
         client.page.redirectHops = ["https://two.example/", "com.example.app:/home"]
