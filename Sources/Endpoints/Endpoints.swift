@@ -7,9 +7,10 @@
 //
 // Reading order: Routing/Routes, then the way of a refresh: OAuth/TokenEndpoint, OAuth/RefreshTokenGrant,
 // Responses/TokenAnswer. RouteTable finds a route, Call is one request, Authentication identifies the caller, Members reads
-// bodies, ErrorMapping answers errors. One file for each endpoint or small family, in the folders OAuth, Apps and
-// Admin. PhoneLogin has MyPhoneLogins (the phone), DevicePhoneLogins (the device that waits), Enrolments (invitations) and
-// AppLogin. PageLogin has the login page: AuthorizeEndpoint, LoginPageEndpoint, LogoutPageEndpoint, with the HTML of `Pages`.
+// bodies, ErrorMapping answers errors, CORS says which pages of other origins read answers. One file for each endpoint or
+// small family, in the folders OAuth, Apps and Admin. PhoneLogin has MyPhoneLogins (the phone), DevicePhoneLogins (the device
+// that waits), Enrolments (invitations) and AppLogin. PageLogin has the login page: AuthorizeEndpoint, LoginPageEndpoint,
+// LogoutPageEndpoint, with the HTML of `Pages`.
 // Account has the pages of a user's account: AccountPageRequest finds the user of the browser, the others are one page each.
 // Console answers for the pages of admins: ConsoleRequest finds the admin key of the browser, ConsoleForms runs the acts of
 // forms; the target `Console` has their words. EventStreams has the streams of security events to clients. A row stands in the
@@ -51,6 +52,8 @@ public final class Endpoints: Sendable {
     let testClock: TestClock?
     let consoleSessions = ConsoleSessions()
     let stopwatch: @Sendable () -> Int64
+    /// The origins of all clients, for preflights.
+    let origins: ClientOrigins
     private let requestIDs: RequestIDMaker
     /// The path in the issuer's URL.
     let issuerPath: IssuerPath
@@ -124,6 +127,7 @@ public final class Endpoints: Sendable {
         self.languages = languages
         self.testClock = testClock
         self.stopwatch = stopwatch
+        origins = ClientOrigins(context, stopwatch: stopwatch)
         requestIDs = RequestIDMaker(context.random)
         publicTable = RouteTable(routes, on: .public)
         adminTable = RouteTable(routes, on: .admin)
@@ -155,6 +159,7 @@ public final class Endpoints: Sendable {
         case .fixed(var answer):
             finish(&answer, request, caller, id, nil, nil)
             return .now(answer)
+        case .options(let options): return optionsReply(request, options, caller, id)
         case .refused(let problem, let allow):
             var answer = refusal(problem, request, caller, id)
             if let allow { answer.fields.append("Allow", allow) }
@@ -169,7 +174,7 @@ public final class Endpoints: Sendable {
             let start = stopwatch()
             let call = Call(
                 request: request, caller: caller, requestID: id.text, route: route, parameter: parameter,
-                issuerPath: issuerPath(for: caller), languages: languages)
+                issuerPath: issuerPath(for: caller), languages: languages, page: page(of: request, route, caller))
             if call.mayWait {
                 // The closure has no capture list, because with one it would change to the loop's queue and back again (Swift
                 // 6.3).
@@ -177,6 +182,7 @@ public final class Endpoints: Sendable {
                     StreamingReply(longestWait: Self.longestWait) { await self.streamingAnswer(call, id, route, start) }
                 )
             }
+            if call.page != nil { return .later { await self.answerPage(call, id, route, start) } }
             return .later { await self.answer(call, id, route, start) }
         }
     }
@@ -184,28 +190,34 @@ public final class Endpoints: Sendable {
     private func answer(_ call: Call, _ id: RequestID, _ route: Route, _ start: Int64) async -> Response {
         var answer = await answer(call)
         appendNonce(to: &answer, call.request)
-        finish(&answer, call.request, call.caller, id, route, start)
+        finish(&answer, call.request, call.caller, id, route, start, call.page)
         return answer
+    }
+
+    private func answerPage(_ call: Call, _ id: RequestID, _ route: Route, _ start: Int64) async -> Response {
+        await prepare(call.page)
+        return await answer(call, id, route, start)
     }
 
     private func streamingAnswer(_ call: Call, _ id: RequestID, _ route: Route, _ start: Int64) async -> StreamingAnswer
     {
+        if call.page != nil { await prepare(call.page) }
         switch await streamingAnswer(call) {
         case .whole(var answer):
             appendNonce(to: &answer, call.request)
-            finish(&answer, call.request, call.caller, id, route, start)
+            finish(&answer, call.request, call.caller, id, route, start, call.page)
             return .whole(answer)
         case .stream(var stream):
-            finish(&stream.head, call.request, call.caller, id, route, start)
+            finish(&stream.head, call.request, call.caller, id, route, start, call.page)
             return .stream(stream)
         }
     }
 
     /// Adds the fields that every answer has, and counts it. An immediate answer has no `start`, because timing it would cost
     /// more than answering.
-    private func finish(
+    func finish(
         _ response: inout Response, _ request: Request, _ caller: Caller, _ id: RequestID, _ route: Route?,
-        _ start: Int64?
+        _ start: Int64?, _ page: CallingPage? = nil
     ) {
         if route?.errorFormat ?? .page == .page { PagePath.place(&response.body, below: issuerPath(for: caller).text) }
         if response.status == .serviceUnavailable, !response.fields.contains("Retry-After") {
@@ -213,6 +225,7 @@ public final class Endpoints: Sendable {
             response.fields.append("Retry-After", "\(retryAfter.seconds(upTo: RetryAfterPolicy.limits.lowerBound))")
         }
         if let route, route.isRepresentation { Preconditions.apply(request, to: &response) }
+        if let route { appendCORS(to: &response, route, page, caller) }
         id.append(to: &response.fields)
         if response.fields.contains("Cache-Control") {
             // Pages have it already.

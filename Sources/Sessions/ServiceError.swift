@@ -54,6 +54,8 @@ public enum ServiceError: Error, Hashable, Sendable {
     case unauthorizedClient
     /// The client takes no logins by that method: its `login_methods` do not name it.
     case loginMethodRefused(Client.LoginMethod)
+    /// The client does not allow calls of pages of that origin: its `allowed_origins` do not name it. Nothing was decided.
+    case originNotAllowed
     /// The client may no longer renew its sessions by this grant (RFC 6749 section 5.2); whether a new login would help. The
     /// session is kept.
     case grantClosed(reauthenticate: Bool)

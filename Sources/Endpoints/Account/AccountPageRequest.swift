@@ -192,7 +192,7 @@ extension Endpoints {
 
 extension Route {
     static let changePasswordPage = Route(
-        .get, Endpoints.changePasswordPath, .immediate { $0.changePasswordPage() },
+        .get, Endpoints.changePasswordPath, cors: .noOrigin, .immediate { $0.changePasswordPage() },
         Operation(
             "changePasswordPage", .accountPages, "Where a password is changed",
             "For password managers (W3C: A Well-Known URL for Changing Passwords).",

@@ -50,14 +50,14 @@ struct ReadinessAnswer: Encodable {
 
 extension Route {
     static let health = Route(
-        .get, "/healthz", on: .both, .immediate { try $0.health() },
+        .get, "/healthz", on: .both, cors: .noOrigin, .immediate { try $0.health() },
         Operation(
             "healthz", .operation, "Is the process alive?",
             "On both listeners. It reads nothing, neither the database nor a file.",
             answers: [.inline(200, "Health")]))
 
     static let readiness = Route(
-        .get, "/readyz", on: .both, .open { try await $0.readiness($1) },
+        .get, "/readyz", on: .both, cors: .noOrigin, .open { try await $0.readiness($1) },
         Operation(
             "readyz", .operation, "Can requests be served?",
             """

@@ -82,6 +82,7 @@ extension Endpoints {
         guard let client = try await services.pageLogin.client(request.clientID), client.isPublic else {
             throw ServiceError.invalidClient
         }
+        try call.page?.admit(client)
         request.loginNames = client.page.loginNames
         if let refusal = client.refusal(of: method) { throw refusal }
         if request.continuedSession == nil, let refusal = client.refusal(of: request.grantType) { throw refusal }
@@ -182,7 +183,7 @@ extension Members {
 
 extension Route {
     static let logIn = Route(
-        .post, "/v1/login", .open { try await $0.logIn($1) },
+        .post, "/v1/login", cors: .client, .open { try await $0.logIn($1) },
         Operation(
             "log_in", .apps, "Log in",
             """

@@ -17,6 +17,7 @@ extension Endpoints {
         case (nil, nil), (.basic?, nil): throw RequestProblem.unauthenticated
         case (_?, _?): throw members.refused("refresh_token", "must not stand beside an Authorization field")
         }
+        if let page = call.page { try await services.logout.admit(page, by: token) }
         try await services.logout.logOut(token, as: use, from: call.origin)
         return .noContent
     }
@@ -24,7 +25,7 @@ extension Endpoints {
 
 extension Route {
     static let logOut = Route(
-        .post, "/v1/logout", countsRefusals: true, .open { try await $0.logOut($1) },
+        .post, "/v1/logout", countsRefusals: true, cors: .client, .open { try await $0.logOut($1) },
         Operation(
             "log_out", .apps, "Log out on this device",
             "Ends the session. A repeated call is no error, and an expired access token works.",

@@ -22,6 +22,9 @@ extension Endpoints {
         guard !members.contains("verification_token") || !members.contains("reset_token") else {
             throw members.refused("reset_token", "must not stand beside verification_token")
         }
+        if let page = call.page, let handle = VerificationHandle(token: token) {
+            try await verifications().admit(page, by: handle)
+        }
         try await rateLimiter.reset(from: call.caller) { () async throws(ServiceError) in
             let reset = try await services.accounts.passwordReset(by: token)
             try await rateLimiter.reset(of: reset.userID) { () async throws(ServiceError) in
@@ -42,7 +45,7 @@ extension Route {
             errors: [.wrongPasswordOrToken, .tooManyRequests]))
 
     static let resetPassword = Route(
-        .post, "/v1/password-reset", .open { try await $0.resetPassword($1) },
+        .post, "/v1/password-reset", cors: .anyClient, .open { try await $0.resetPassword($1) },
         Operation(
             "reset_password", .apps, "Set a forgotten password",
             """
@@ -50,5 +53,6 @@ extension Route {
             mailbox. A newer link of an admin, a new e-mail address or a new telephone number makes a link invalid. All \
             sessions of the user end, and no session begins.
             """,
-            takes: .json("PasswordReset"), answers: [.empty("The password is set.")], errors: [.tooManyRequests]))
+            takes: .json("PasswordReset"), answers: [.empty("The password is set.")],
+            errors: [.originNotAllowed, .tooManyRequests]))
 }

@@ -39,7 +39,7 @@ extension Endpoints {
 
 extension Route {
     static let passkeyLoginOptions = Route(
-        .post, "/v1/passkeys/options", .open { try await $0.passkeyLoginOptions($1) },
+        .post, "/v1/passkeys/options", cors: .anyClient, .open { try await $0.passkeyLoginOptions($1) },
         Operation(
             "passkey_login_options", .apps, "Options of a login by a passkey",
             """

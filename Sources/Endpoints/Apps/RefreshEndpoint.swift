@@ -27,14 +27,14 @@ extension Endpoints {
             token: token, clientID: nil, deviceID: try members.identifier("device_id"),
             idempotencyKey: try call.idempotencyKey(), sentAt: try members.instant("sent_at"), proof: proof,
             evidence: try evidence(members),
-            deviceReport: try members.deviceReport())
+            deviceReport: try members.deviceReport(), page: call.page)
         return try await renew(attempt, call)
     }
 }
 
 extension Route {
     static let refreshSession = Route(
-        .post, "/v1/refresh", countsRefusals: true, .open { try await $0.refreshSession($1) },
+        .post, "/v1/refresh", countsRefusals: true, cors: .client, .open { try await $0.refreshSession($1) },
         Operation(
             "refresh", .apps, "Renew the tokens",
             """

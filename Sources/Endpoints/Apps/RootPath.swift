@@ -29,7 +29,7 @@ private struct RootAnswer: Encodable {
 
 extension Route {
     static let showRoot = Route(
-        .get, "/", on: .both, .open { try $0.showRoot($1) },
+        .get, "/", on: .both, cors: .noOrigin, .open { try $0.showRoot($1) },
         Operation(
             "root", .operation, "What is here?",
             """

@@ -157,7 +157,7 @@ extension JSONValue {
 
 extension Route {
     static let document = Route(
-        .get, "/openapi.json", on: .both, .open { endpoints, call in try endpoints.document(call) },
+        .get, "/openapi.json", on: .both, cors: .everyOrigin, .open { endpoints, call in try endpoints.document(call) },
         Operation(
             "openapi", .operation, "This document",
             "OpenAPI 3.1, with the calls of the listener that is asked.",

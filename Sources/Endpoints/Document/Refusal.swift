@@ -22,6 +22,8 @@ extension Route {
         case loginRefused = "LoginRefused"
         case mintForbidden = "MintForbidden"
         case oauthForbidden = "OAuthForbidden"
+        case oauthOriginNotAllowed = "OAuthOriginNotAllowed"
+        case originNotAllowed = "OriginNotAllowed"
         case loginForbidden = "LoginForbidden"
         case pinForbidden = "PINForbidden"
         case scopeMissing = "ScopeMissing"
@@ -65,7 +67,7 @@ extension Route {
                 401
             case .adminForbidden, .localOnly, .loginRefused, .mintForbidden, .oauthForbidden, .loginForbidden,
                 .pinForbidden, .scopeMissing, .accountForbidden, .accountScopeMissing, .onProbation,
-                .loginSettingsForbidden, .signUpClosed:
+                .loginSettingsForbidden, .signUpClosed, .oauthOriginNotAllowed, .originNotAllowed:
                 403
             case .notFound: 404
             case .accountExists, .backupConflict, .clientExists, .identityTaken, .usernameTaken, .profileConflict,
@@ -90,7 +92,7 @@ extension Route {
     func sharedErrors(_ operation: Operation, isGuarded: Bool, hasQuery: Bool) -> [Refusal] {
         switch errorFormat {
         case .oauth:
-            [
+            (cors == .client ? [.oauthOriginNotAllowed] : []) + [
                 .oauthBadRequest, .oauthUnauthorized, .oauthUnsupportedMediaType, .oauthTooManyRequests,
                 .oauthInternalError, .oauthUnavailable,
             ]
@@ -101,6 +103,8 @@ extension Route {
 
     private func problems(_ operation: Operation, isGuarded: Bool, hasQuery: Bool) -> [Refusal] {
         var errors: [Refusal] = [.internalError, .unavailable]
+        // Other errors with its status come later, replace it, and name it.
+        if cors == .client { errors.append(.originNotAllowed) }
         if isGuarded || operation.takes != nil || hasQuery { errors.append(.badRequest) }
         if operation.takes != nil { errors.append(.unsupportedMediaType) }
         if countsRefusals { errors.append(.tooManyRequests) }

@@ -118,7 +118,7 @@ extension Route {
     static let streamReaders = ["ssf.read", "ssf.manage"]
 
     static let eventStreamMetadata = Route(
-        .get, Endpoints.eventStreamMetadataPath, .immediate { try $0.eventStreamMetadata() },
+        .get, Endpoints.eventStreamMetadataPath, cors: .noOrigin, .immediate { try $0.eventStreamMetadata() },
         Operation(
             "event_stream_metadata", .eventStreams, "Metadata of the transmitter",
             """

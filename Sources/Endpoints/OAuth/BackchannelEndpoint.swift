@@ -159,7 +159,7 @@ private struct BackchannelAnswer: Encodable {
 
 extension Route {
     static let authorizeByBackchannel = Route(
-        .post, Endpoints.backchannelPath, errorFormat: .oauth, challenge: .basic,
+        .post, Endpoints.backchannelPath, errorFormat: .oauth, challenge: .basic, cors: .noOrigin,
         .open { try await $0.authorizeByBackchannel($1) },
         Operation(
             "authorize_by_backchannel", .oauth, "Request a login of a user",

@@ -162,7 +162,7 @@ private struct DeviceAuthorizationAnswer: Encodable {
 
 extension Route {
     static let authorizeDevice = Route(
-        .post, Endpoints.deviceAuthorizationPath, errorFormat: .oauth, challenge: .basic,
+        .post, Endpoints.deviceAuthorizationPath, errorFormat: .oauth, challenge: .basic, cors: .client,
         .open { try await $0.authorizeDevice($1) },
         Operation(
             "authorize_device", .oauth, "Ask for a login with a phone",

@@ -69,7 +69,7 @@ extension Endpoints {
 
 extension Route {
     static let jwks = Route(
-        .get, Endpoints.jwksPath, .open { endpoints, _ in try await endpoints.jwks() },
+        .get, Endpoints.jwksPath, cors: .everyOrigin, .open { endpoints, _ in try await endpoints.jwks() },
         Operation(
             "jwks", .oauth, "The keys that verify access tokens",
             """
@@ -79,7 +79,7 @@ extension Route {
             answers: [.cacheable("JWKSet", "Public keys.")]))
 
     static let metadata = Route(
-        .get, Endpoints.metadataPath, .immediate { try $0.serverMetadata() },
+        .get, Endpoints.metadataPath, cors: .everyOrigin, .immediate { try $0.serverMetadata() },
         Operation(
             "metadata", .oauth, "The metadata of the server",
             """
@@ -89,7 +89,7 @@ extension Route {
             answers: [.cacheable("ServerMetadata", "The metadata of the server.")]))
 
     static let openidConfiguration = Route(
-        .get, Endpoints.openIDMetadataPath, .immediate { try $0.serverMetadata() },
+        .get, Endpoints.openIDMetadataPath, cors: .everyOrigin, .immediate { try $0.serverMetadata() },
         Operation(
             "openid_configuration", .oauth, "The metadata of the server",
             """

@@ -100,7 +100,7 @@ extension IntrospectionResponse {
 
 extension Route {
     static let introspect = Route(
-        .post, Endpoints.introspectionPath, errorFormat: .oauth, challenge: .basic,
+        .post, Endpoints.introspectionPath, errorFormat: .oauth, challenge: .basic, cors: .noOrigin,
         .open { try await $0.introspect($1) },
         Operation(
             "introspect", .oauth, "Check a token",

@@ -13,7 +13,7 @@ extension Endpoints {
             deviceID: try request.namedDevice(), sentAt: try request.sendingTime(),
             scope: try request.requestedScope(), resources: request.resources, proof: call.proof,
             evidence: try request.evidence(identityVerifier),
-            deviceReport: request.saysDevice ? try request.deviceReport() : nil, isOfDeviceKey: true)
+            deviceReport: request.saysDevice ? try request.deviceReport() : nil, isOfDeviceKey: true, page: call.page)
         var isAdmitted = false
         do throws(ServiceError) {
             let grant = try await services.deviceKeys.resume(attempt, from: call.origin) { id throws(ServiceError) in

@@ -30,7 +30,7 @@ extension Endpoints {
             sentAt: try request.sendingTime(), scope: try request.requestedScope(), resources: request.resources,
             proof: call.proof,
             evidence: try request.evidence(identityVerifier),
-            deviceReport: request.saysDevice ? try request.deviceReport() : nil)
+            deviceReport: request.saysDevice ? try request.deviceReport() : nil, page: call.page)
     }
 
     /// Throws `invalid_client` if that is the reason for which a session is not renewed: a confidential client has only named

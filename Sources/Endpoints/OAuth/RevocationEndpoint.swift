@@ -25,7 +25,8 @@ extension Endpoints {
 
 extension Route {
     static let revoke = Route(
-        .post, Endpoints.revocationPath, errorFormat: .oauth, challenge: .basic, .open { try await $0.revoke($1) },
+        .post, Endpoints.revocationPath, errorFormat: .oauth, challenge: .basic, cors: .client,
+        .open { try await $0.revoke($1) },
         Operation(
             "revoke", .oauth, "End a session by its token",
             """

@@ -25,6 +25,7 @@ extension Endpoints {
         if case .authenticated(let client) = identity {
             call.actor = "client:\(client.id)"
             call.isOfProvenClient = true
+            try call.page?.admit(client)
         }
         // 4. Run the grant.
         if grantType == .refreshToken { return try await refreshTokenGrant(request, identity, call) }
@@ -145,7 +146,8 @@ extension TokenRequest {
 
 extension Route {
     static let token = Route(
-        .post, Endpoints.tokenPath, errorFormat: .oauth, challenge: .basic, .open { try await $0.token($1) },
+        .post, Endpoints.tokenPath, errorFormat: .oauth, challenge: .basic, cors: .client,
+        .open { try await $0.token($1) },
         Operation(
             "token", .oauth, "Get tokens",
             """

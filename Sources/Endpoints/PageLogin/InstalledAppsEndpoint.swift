@@ -87,7 +87,7 @@ private struct AndroidAppsAnswer: Encodable {
 
 extension Route {
     static let appleApps = Route(
-        .get, Endpoints.appleAppsPath, .open { endpoints, _ in try await endpoints.appleApps() },
+        .get, Endpoints.appleAppsPath, cors: .noOrigin, .open { endpoints, _ in try await endpoints.appleApps() },
         Operation(
             "apple_apps", .loginPage, "The apps on Apple platforms",
             """
@@ -97,7 +97,7 @@ extension Route {
             answers: [.cacheable("AppleApps", "The apps; empty lists without any.")]))
 
     static let androidApps = Route(
-        .get, Endpoints.androidAppsPath, .open { endpoints, _ in try await endpoints.androidApps() },
+        .get, Endpoints.androidAppsPath, cors: .noOrigin, .open { endpoints, _ in try await endpoints.androidApps() },
         Operation(
             "android_apps", .loginPage, "The apps on Android",
             """

@@ -38,7 +38,7 @@ extension Endpoints {
 
 extension Route {
     static let showLogo = Route(
-        .get, "/assets/logo/{name}", on: .both, .open { try await $0.showLogo($1) },
+        .get, "/assets/logo/{name}", on: .both, cors: .noOrigin, .open { try await $0.showLogo($1) },
         Operation(
             "show_logo", .loginPage, "A logo",
             "The picture of a client or of the service, which never changes under its name, the digest.",

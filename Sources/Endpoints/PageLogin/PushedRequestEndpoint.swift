@@ -48,7 +48,7 @@ private struct PushedRequestAnswer: Encodable {
 
 extension Route {
     static let pushRequest = Route(
-        .post, Endpoints.pushedRequestPath, errorFormat: .oauth, challenge: .basic,
+        .post, Endpoints.pushedRequestPath, errorFormat: .oauth, challenge: .basic, cors: .client,
         .open { try await $0.pushRequest($1) },
         Operation(
             "pushAuthorizationRequest", .loginPage, "Push an authorization request",

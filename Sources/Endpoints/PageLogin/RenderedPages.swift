@@ -93,7 +93,7 @@ extension Route {
 
     private static func file(_ pattern: String, _ id: String, on listeners: Listeners) -> Route {
         Route(
-            .get, pattern, on: listeners, .open { try $0.asset($1) },
+            .get, pattern, on: listeners, cors: .noOrigin, .open { try $0.asset($1) },
             Operation(
                 id, .loginPage, "A file of the pages",
                 "Style sheets and modules of script, which never change under their name.",

@@ -12,6 +12,7 @@ extension Endpoints {
         {
             session = try await services.accessTokens.authenticate(
                 token, as: .bearer, scope: "openid", from: call.origin)
+            try call.page?.admit(in: session.record)
         } else {
             session = try await authenticatedSession(call, scope: "openid")
         }
@@ -22,7 +23,7 @@ extension Endpoints {
 
 extension Route {
     static let userInfo = Route(
-        .get, Endpoints.userInfoPath, .open { try await $0.userInfo($1) },
+        .get, Endpoints.userInfoPath, cors: .client, .open { try await $0.userInfo($1) },
         Operation(
             "userInfo", .loginPage, "The claims of the user",
             """
@@ -32,7 +33,7 @@ extension Route {
             security: [.bearer, .dpop], answers: [.inline(200, "UserInfo"), .inline(403, "OpenIDScopeMissing")]))
 
     static let userInfoByForm = Route(
-        .post, Endpoints.userInfoPath, .open { try await $0.userInfo($1) },
+        .post, Endpoints.userInfoPath, cors: .client, .open { try await $0.userInfo($1) },
         Operation(
             "userInfoByForm", .loginPage, "The claims of the user, by a form",
             "As the GET; the token may stand in the form (RFC 6750 section 2.2).",

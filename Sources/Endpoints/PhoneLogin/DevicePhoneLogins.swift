@@ -12,6 +12,9 @@ extension Endpoints {
         let (version, proof) = (try query.text("version"), PhoneLoginService.DeviceProof.secret(secret))
         do {
             let id = try call.loginID()
+            if call.page != nil {
+                try await admitPage(of: call, try await services.phoneLogins.look(at: id, as: proof).clientID)
+            }
             let login =
                 patience > .zero
                 ? try await services.phoneLogins.wait(for: id, as: proof, unlike: version, patience: patience)
@@ -65,7 +68,7 @@ struct DevicePhoneLoginAnswer: Encodable {
 
 extension Route {
     static let showDeviceLogin = Route(
-        .get, "/v1/logins/{login_id}", mayWait: true, .open { try await $0.showDeviceLogin($1) },
+        .get, "/v1/logins/{login_id}", mayWait: true, cors: .client, .open { try await $0.showDeviceLogin($1) },
         Operation(
             "show_device_login", .logins, "Show a login to its device",
             """

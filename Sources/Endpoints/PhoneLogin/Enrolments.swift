@@ -19,6 +19,9 @@ extension Endpoints {
             code: try members.requiredString("code"), source: source, deviceID: deviceID,
             startsByHand: try members.bool("manual_start") ?? false)
         let key = try call.idempotencyKey()
+        if call.page != nil, let clientID = try await services.phoneLogins.clientID(ofInvitation: claim.code) {
+            try await admitPage(of: call, clientID)
+        }
         let (login, secret) = try await rateLimiter.invitationCode(from: call.caller) { () async throws(ServiceError) in
             try await services.phoneLogins.claim(claim, key: key, from: call.origin)
         }
@@ -30,6 +33,7 @@ extension Endpoints {
         let query = try QueryParameters(call, known: ["wait", "version"])
         let patience = call.patience(try query.seconds("wait", max: Self.longestWait) ?? .zero)
         let (id, secret, version) = (try call.enrolmentID(), try call.enrolmentSecret(), try query.text("version"))
+        if call.page != nil { try await admitPageOfEnrolment(call) }
         let login =
             patience > .zero
             ? try await services.phoneLogins.enrolment(id, secret: secret, unlike: version, patience: patience)
@@ -48,6 +52,7 @@ extension Endpoints {
 
     private func act(_ act: PhoneLogin.Act, _ call: Call) async throws -> Response {
         _ = try Members(call, known: [], mayBeMissing: true)
+        if call.page != nil { try await admitPageOfEnrolment(call) }
         let login = try await services.phoneLogins.perform(
             act, onEnrolment: try call.enrolmentID(), secret: try call.enrolmentSecret(),
             key: try call.idempotencyKey(), from: call.origin)
@@ -63,6 +68,7 @@ extension Endpoints {
         var request = try members.loginRequest(on: device)
         let (id, secret) = (try call.enrolmentID(), try call.enrolmentSecret())
         request.clientID = try await services.phoneLogins.enrolment(id, secret: secret).clientID
+        if call.page != nil { try await admitPage(of: call, request.clientID) }
         request.proof = try keyProof(call)
         request.idempotencyKey = try call.idempotencyKey()
         let factor = PhoneLoginService.EnrolmentFactor(
@@ -78,6 +84,12 @@ extension Endpoints {
             metrics.countLogin(failing: error)
             throw error
         }
+    }
+
+    private func admitPageOfEnrolment(_ call: Call) async throws {
+        let login = try await services.phoneLogins.enrolment(
+            try call.enrolmentID(), secret: try call.enrolmentSecret())
+        try await admitPage(of: call, login.clientID)
     }
 
     private func enrolmentAnswer(_ login: PhoneLogin, _ call: Call) async throws -> PhoneLoginAnswer {
@@ -112,7 +124,7 @@ private struct EnrolmentAnswer: Encodable {
 
 extension Route {
     static let claimInvitation = Route(
-        .post, "/v1/enrolments", .open { try await $0.claimInvitation($1) },
+        .post, "/v1/enrolments", cors: .client, .open { try await $0.claimInvitation($1) },
         Operation(
             "claim_invitation", .logins, "Claim an invitation",
             """
@@ -125,7 +137,7 @@ extension Route {
             errors: [.notFound, .loginConflict, .tooManyRequests]))
 
     static let showEnrolment = Route(
-        .get, "/v1/enrolments/{login_id}", mayWait: true, .open { try await $0.showEnrolment($1) },
+        .get, "/v1/enrolments/{login_id}", mayWait: true, cors: .client, .open { try await $0.showEnrolment($1) },
         Operation(
             "show_enrolment", .logins, "Show an enrolment",
             "With `wait` the call waits for a change.",
@@ -133,7 +145,7 @@ extension Route {
             answers: [.json("PhoneLogin", "The enrolment.")]))
 
     static let startEnrolment = Route(
-        .post, "/v1/enrolments/{login_id}/start", .open { try await $0.startEnrolment($1) },
+        .post, "/v1/enrolments/{login_id}/start", cors: .client, .open { try await $0.startEnrolment($1) },
         Operation(
             "start_enrolment", .logins, "Start the user's part of an enrolment",
             "After a claim with `manual_start`.",
@@ -141,7 +153,7 @@ extension Route {
             answers: [.json("PhoneLogin", "The enrolment.")], errors: [.loginConflict]))
 
     static let confirmEnrolment = Route(
-        .post, "/v1/enrolments/{login_id}/confirm", .open { try await $0.confirmEnrolment($1) },
+        .post, "/v1/enrolments/{login_id}/confirm", cors: .client, .open { try await $0.confirmEnrolment($1) },
         Operation(
             "confirm_enrolment", .logins, "Agree to the account",
             "The second factor follows.",
@@ -149,7 +161,7 @@ extension Route {
             answers: [.json("PhoneLogin", "The enrolment.")], errors: [.loginConflict]))
 
     static let completeEnrolment = Route(
-        .post, "/v1/enrolments/{login_id}/second-factor", .open { try await $0.completeEnrolment($1) },
+        .post, "/v1/enrolments/{login_id}/second-factor", cors: .client, .open { try await $0.completeEnrolment($1) },
         Operation(
             "complete_enrolment", .logins, "Complete an enrolment",
             """
@@ -161,7 +173,7 @@ extension Route {
             answers: [.tokens], errors: [.loginForbidden, .notFound, .loginConflict, .tooManyRequests]))
 
     static let stopEnrolment = Route(
-        .post, "/v1/enrolments/{login_id}/stop", .open { try await $0.stopEnrolment($1) },
+        .post, "/v1/enrolments/{login_id}/stop", cors: .client, .open { try await $0.stopEnrolment($1) },
         Operation(
             "stop_enrolment", .logins, "Refuse an enrolment",
             "The invitation is used up.",

@@ -55,6 +55,8 @@ extension Endpoints {
         "sent_at is too long ago, or ahead, or before the last rotation: nothing was decided. Send it again."
     static let unavailableText = "The server cannot answer at present: try again. No session has ended."
 
+    static let originText = "The client takes no calls of pages of this origin: its allowed_origins say of which."
+
     static let emailText = "Mails are sent to addresses like anna@example.com, of ASCII characters alone."
     static let invalidCodeText = "The code is wrong."
     static let verificationText =
@@ -140,6 +142,8 @@ extension Endpoints {
         case .invalidClient: Problem(.badRequest, code: "invalid_client", detail: "The client is unknown.")
         case .unauthorizedClient:
             Problem(.badRequest, code: "unauthorized_client", detail: "The client may not do this.")
+        case .originNotAllowed:
+            Problem(.forbidden, code: "origin_not_allowed", detail: originText, reauthenticate: false)
         case .loginMethodRefused(let method):
             Problem(.forbidden, code: "login_method_not_allowed", detail: methodText(method))
         case .grantClosed(let reauthenticate):
@@ -211,6 +215,11 @@ extension Endpoints {
         case .invalidClient:
             OAuthError(.unauthorized, .invalidClient, "The client is unknown, or failed to authenticate.")
         case .unauthorizedClient: OAuthError(.badRequest, .unauthorizedClient, "The client may not do this.")
+        case .originNotAllowed:
+            OAuthError(
+                .forbidden,
+                ErrorResponse(
+                    .unauthorizedClient, description: originText, reason: "origin_not_allowed", reauthenticate: false))
         case .loginMethodRefused(let method):
             OAuthError(
                 .badRequest,

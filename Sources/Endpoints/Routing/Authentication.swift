@@ -13,8 +13,10 @@ extension Endpoints {
         _ call: Call, scope: String?, requiresPresence: Bool = true
     ) async throws -> AuthenticatedSession {
         let (token, use) = try presentedToken(call)
-        return try await services.accessTokens.authenticate(
+        let session = try await services.accessTokens.authenticate(
             token, as: use, scope: scope, requiresPresence: requiresPresence, from: call.origin)
+        try call.page?.admit(in: session.record)
+        return session
     }
 
     /// The call with the admin of the key in the `Authorization` field, which has one of the scopes. On the admin socket no key
@@ -152,14 +154,17 @@ extension Endpoints {
     /// The client, which has to be known: a confidential client has authenticated, and a client that only named itself is
     /// public.
     func client(_ identity: ClientIdentity, _ call: Call) async throws -> Client {
-        switch identity {
-        case .unnamed: throw ServiceError.invalidClient
-        case .named(let id):
-            try await proven(id, call) { () async throws(ServiceError) in
-                try await services.clients.authenticate(id: id, secret: nil, method: .none)
+        let client =
+            switch identity {
+            case .unnamed: throw ServiceError.invalidClient
+            case .named(let id):
+                try await proven(id, call) { () async throws(ServiceError) in
+                    try await services.clients.authenticate(id: id, secret: nil, method: .none)
+                }
+            case .authenticated(let client): client
             }
-        case .authenticated(let client): client
-        }
+        try call.page?.admit(client)
+        return client
     }
 }
 

@@ -27,10 +27,12 @@ struct Call: Sendable {
     var proof: ProofOfPossession?
     /// The authentication of the caller, for repetition; nil unless the call may wait.
     var admission: Admission?
+    /// The page that sends the request, which a verified client has to allow; nil without one.
+    let page: CallingPage?
 
     init(
         request: Request, caller: Caller, requestID: String, route: Route, parameter: String,
-        issuerPath: IssuerPath = .root, languages: PageLanguages = .builtIn
+        issuerPath: IssuerPath = .root, languages: PageLanguages = .builtIn, page: CallingPage? = nil
     ) {
         self.request = request
         self.caller = caller
@@ -39,6 +41,7 @@ struct Call: Sendable {
         self.parameter = parameter
         self.issuerPath = issuerPath
         self.languages = languages
+        self.page = page
         actor = route.unprovenActor
     }
 

@@ -56,6 +56,7 @@ extension Endpoints {
         let session = try await services.accessTokens.authenticate(
             token, as: use, scope: demands.contains(.account) ? Scope.account : nil,
             requiresPresence: demands.contains(.presence), from: call.origin)
+        try call.page?.admit(in: session.record)
         if call.route.isBarredOnProbation { try session.session.refuseOnProbation(at: context.clock.now) }
         return session
     }

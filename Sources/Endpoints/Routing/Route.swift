@@ -76,6 +76,10 @@ final class Route: Sendable {
     let countsRefusals: Bool
     /// Whether a session that a phone has let in a short time ago may not do this: what would outlast the discovery of a fraud.
     let isBarredOnProbation: Bool
+    /// The pages of other origins that may read its answers.
+    let cors: CORS
+    /// Whether the row, or its handler, says what `cors` is.
+    let isCORSDecided: Bool
     /// Whether a proxy asks here about the request of another client.
     let isForwardAuthentication: Bool
     /// The actor of a call before the caller has proved anything.
@@ -91,10 +95,11 @@ final class Route: Sendable {
     ///   - mayWait: whether its answer may wait for an event, for a handler that can do without.
     ///   - onProbation: whether a session that a phone has let in a short time ago may do this.
     ///   - countsRefusals: whether refusals count against the address. Those of the public calls of OAuth do always.
+    ///   - cors: the pages of other origins that may read its answers; nil: it follows from the handler.
     init(
         _ method: Method, _ pattern: String, on listeners: Listeners = .public, errorFormat: ErrorFormat = .problem,
         challenge: Challenge = .bearer, mayWait: Bool = false, onProbation: Bool = true, countsRefusals: Bool = false,
-        isForwardAuthentication: Bool = false, _ handler: Handler,
+        isForwardAuthentication: Bool = false, cors: CORS? = nil, _ handler: Handler,
         _ operation: @autoclosure @escaping @Sendable () -> Operation
     ) {
         self.method = method
@@ -116,6 +121,11 @@ final class Route: Sendable {
         }
         isRepresentation = method == .get && !isForwardAuthentication && !isStreaming
         self.countsRefusals = countsRefusals || (listeners == .public && errorFormat == .oauth)
+        let following = Self.cors(
+            handler, errorFormat, on: listeners, isForwardAuthentication: isForwardAuthentication)
+        let cors = cors ?? following
+        isCORSDecided = cors != nil
+        self.cors = cors ?? .noOrigin
         name = "\(method.rawValue) \(pattern)"
     }
 
@@ -124,6 +134,7 @@ final class Route: Sendable {
         self.init(
             row.method, pattern, on: row.listeners, errorFormat: row.errorFormat, challenge: row.challenge,
             mayWait: row.isStreaming, onProbation: !row.isBarredOnProbation, countsRefusals: row.countsRefusals,
-            isForwardAuthentication: row.isForwardAuthentication, row.handler, row.operation)
+            isForwardAuthentication: row.isForwardAuthentication, cors: row.isCORSDecided ? row.cors : nil, row.handler,
+            row.operation)
     }
 }

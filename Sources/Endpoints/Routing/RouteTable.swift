@@ -12,6 +12,8 @@ final class RouteTable: Sendable {
         case route(Route, parameter: String)
         /// An answer that needs no handler.
         case fixed(Response)
+        /// `OPTIONS`, with what the path has.
+        case options(Options)
         /// No route, for a reason that the listener says in the format of its callers.
         case refused(Problem, allow: String? = nil)
 
@@ -22,24 +24,40 @@ final class RouteTable: Sendable {
         }
     }
 
+    /// What `OPTIONS` asks for. A class, so that finding one copies nothing.
+    final class Options: Sendable {
+        /// The methods as the value of `Allow` (RFC 9110 section 10.2.1).
+        let allow: String
+        private let routes: [Route]
+
+        fileprivate init(_ routes: [Route]) {
+            self.routes = routes
+            var methods = Set(routes.map(\.method.rawValue)).union(["OPTIONS"])
+            if methods.contains("GET") { methods.insert("HEAD") }
+            allow = methods.sorted().joined(separator: ", ")
+        }
+
+        /// The pages that may read the answers of the path to that method.
+        func cors(_ method: Method) -> Route.CORS {
+            routes.first { $0.method == (method == .head ? .get : method) }?.cors ?? .noOrigin
+        }
+    }
+
     /// All routes of one pattern.
     private struct Resource: Sendable {
         /// An array, because comparing its few routes is faster than hashing.
         private(set) var routes: [Route] = []
+        private(set) var options = Options([])
 
-        mutating func add(_ route: Route) { routes.append(route) }
+        mutating func add(_ route: Route) {
+            routes.append(route)
+            options = Options(routes)
+        }
 
         /// Forward authentication accepts any method, because a proxy may use the method of the original request, and takes
         /// every 2xx for permission.
         func route(_ method: Method) -> Route? {
             routes.first { $0.method == method || $0.isForwardAuthentication }
-        }
-
-        /// The methods as the value of `Allow` (RFC 9110 section 10.2.1).
-        var allow: String {
-            var methods = Set(routes.map(\.method.rawValue)).union(["OPTIONS"])
-            if methods.contains("GET") { methods.insert("HEAD") }
-            return methods.sorted().joined(separator: ", ")
         }
     }
 
@@ -75,7 +93,7 @@ final class RouteTable: Sendable {
         }
         self.parameterized = parameterized
         self.prefixes = prefixes
-        allMethods = everything.allow
+        allMethods = everything.options.allow
     }
 
     /// Finds the route of `request`, or a fixed answer.
@@ -114,11 +132,10 @@ final class RouteTable: Sendable {
         // HEAD runs the handler of GET, and the serializer omits the content.
         let method: Method = request.method == .head ? .get : request.method
         if let route = resource.route(method) { return .route(route, parameter: parameter) }
-        let allow = resource.allow
-        if method == .options { return .fixed(Response(status: .noContent, fields: ["Allow": allow])) }
+        if method == .options { return .options(resource.options) }
         return .refused(
             Problem(.methodNotAllowed, code: "method_not_allowed", detail: "This path does not have the method."),
-            allow: allow)
+            allow: resource.options.allow)
     }
 
     /// The resource of a path with one parameter, and the decoded parameter.

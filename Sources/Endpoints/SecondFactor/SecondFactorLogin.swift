@@ -25,6 +25,7 @@ extension Endpoints {
         let token = try members.requiredString("login_token")
         guard let device = try members.device() else { throw members.refused("device", "is missing") }
         let clientID = try members.identifier("client_id") ?? Client.mobileID
+        if call.page != nil { try await admitPage(of: call, clientID) }
         let user = try await services.login.user(continuing: token, in: clientID, on: device.id)
         let enrolment = try await services.secondFactors.add(
             name: try members.text("name"), toLoginOf: user, in: clientID)
@@ -86,7 +87,7 @@ extension Members {
 
 extension Route {
     static let addFactorAtLogin = Route(
-        .post, "/v1/login/totp", .open { try await $0.addFactorAtLogin($1) },
+        .post, "/v1/login/totp", cors: .client, .open { try await $0.addFactorAtLogin($1) },
         Operation(
             "add_totp_at_login", .apps, "Add an authenticator at a login",
             """

@@ -49,6 +49,7 @@ extension Endpoints {
     func signUpPasskeyOptions(_ call: Call) async throws -> Response {
         let members = try Members(call, known: ["verification_token"])
         let handle = try members.verification()
+        if let page = call.page { try await verifications().admit(page, by: handle) }
         _ = try verifications()
         return try .json(PasskeyOptionsAnswer(try await services.signUp.passkeyOptions(handle)))
     }
@@ -106,7 +107,7 @@ extension Members {
 
 extension Route {
     static let signUp = Route(
-        .post, "/v1/sign-up",
+        .post, "/v1/sign-up", cors: .client,
         .open { endpoints, call in
             let hasToken = try call.onlyField("Authorization") != nil
             let current =
@@ -126,7 +127,7 @@ extension Route {
             errors: [.verificationRefused, .unauthorized, .signUpClosed, .notFound, .accountExists, .tooManyRequests]))
 
     static let signUpPasskeyOptions = Route(
-        .post, "/v1/sign-up/passkey-options", .open { try await $0.signUpPasskeyOptions($1) },
+        .post, "/v1/sign-up/passkey-options", cors: .client, .open { try await $0.signUpPasskeyOptions($1) },
         Operation(
             "sign_up_passkey_options", .apps, "Options of a passkey for a new account",
             """

@@ -28,6 +28,7 @@ extension Endpoints {
         request.clientID = try members.identifier("client_id") ?? Client.mobileID
         request.knownDevice = try members.identifier("device_id")
         request.idempotencyKey = try call.idempotencyKey()
+        if call.page != nil { try await admitPage(of: call, request.clientID ?? Client.mobileID) }
         let (asked, service) = (request, try verifications())
         let ticket = try await rateLimiter.verification(in: call) { () async throws(ServiceError) in
             try await service.ask(asked, from: call.origin)
@@ -39,6 +40,7 @@ extension Endpoints {
     func resendVerification(_ call: Call) async throws -> Response {
         _ = try Members(call, known: [], mayBeMissing: true)
         let (handle, service) = (try call.verification(), try verifications())
+        if let page = call.page { try await service.admit(page, by: handle) }
         let ticket = try await rateLimiter.verification(in: call) { () async throws(ServiceError) in
             try await service.resend(handle, from: call.origin)
         }
@@ -50,6 +52,7 @@ extension Endpoints {
         let members = try Members(call, known: ["code"])
         let code = try members.requiredString("code")
         let handle = try call.verification()
+        if let page = call.page { try await verifications().admit(page, by: handle) }
         _ = try await verifications().prove(handle, code: code, from: call.origin)
         return try .json(VerificationStateAnswer(.proven))
     }
@@ -59,6 +62,7 @@ extension Endpoints {
         let query = try QueryParameters(call, known: ["wait"])
         let wait = call.patience(try query.seconds("wait", max: Self.longestWait) ?? .zero)
         let handle = try call.verification()
+        if let page = call.page { try await verifications().admit(page, by: handle) }
         return try .json(VerificationStateAnswer(try await verifications().state(of: handle, waiting: wait)))
     }
 }
@@ -111,7 +115,7 @@ struct VerificationStateAnswer: Encodable {
 
 extension Route {
     static let requestVerification = Route(
-        .post, "/v1/verifications", .open { try await $0.requestVerification($1) },
+        .post, "/v1/verifications", cors: .client, .open { try await $0.requestVerification($1) },
         Operation(
             "request_verification", .apps, "Ask for a code by mail",
             """
@@ -124,7 +128,8 @@ extension Route {
             errors: [.verificationRefused, .signUpClosed, .notFound, .tooManyRequests]))
 
     static let resendVerification = Route(
-        .post, "/v1/verifications/{verification_id}/resend", .open { try await $0.resendVerification($1) },
+        .post, "/v1/verifications/{verification_id}/resend", cors: .client,
+        .open { try await $0.resendVerification($1) },
         Operation(
             "resend_verification", .apps, "Send the same code again",
             "Takes the `verification_token` as the bearer token. Before `resend_after` no mail is sent.",
@@ -133,7 +138,7 @@ extension Route {
             errors: [.verificationRefused, .unauthorized, .notFound, .tooManyRequests]))
 
     static let proveVerification = Route(
-        .post, "/v1/verifications/{verification_id}/code", .open { try await $0.proveVerification($1) },
+        .post, "/v1/verifications/{verification_id}/code", cors: .client, .open { try await $0.proveVerification($1) },
         Operation(
             "prove_verification", .apps, "Prove a mailbox by its code",
             """
@@ -145,7 +150,8 @@ extension Route {
             errors: [.verificationRefused, .unauthorized, .notFound, .tooManyRequests]))
 
     static let showVerification = Route(
-        .get, "/v1/verifications/{verification_id}", mayWait: true, .open { try await $0.showVerification($1) },
+        .get, "/v1/verifications/{verification_id}", mayWait: true, cors: .client,
+        .open { try await $0.showVerification($1) },
         Operation(
             "show_verification", .apps, "Show the state of a verification",
             "Takes the `verification_token` as the bearer token. With `wait` the call waits for the end of `open`.",

@@ -77,6 +77,7 @@ final class UserPresenceService: UseCase {
         guard let record = try await inStore(await store.wholeSession(id)),
             policy.accepts(attempt, withUserOf: record, at: time), let user = record.user
         else { return }
+        try attempt.page?.admit(in: record)
         // The proof is used before a password attempt or an assertion is used up. The decision that follows accepts a proof
         // that this request has used.
         try attempt.useProof(on: record.session)

@@ -100,6 +100,12 @@ extension PhoneLoginService {
         }
     }
 
+    /// The client of the invitation with that code; nil if there is none.
+    public func clientID(ofInvitation text: String) async throws(ServiceError) -> String? {
+        guard let code = context.invitationCodes.code(in: text, at: context.clock.now) else { return nil }
+        return try await inStore(await store.phoneLogin(.handle(code.handle)))?.clientID
+    }
+
     /// The phone claims an invitation. Returns the enrolment, and the secret with which the phone goes on; a retry with the same
     /// `key` gets the same secret. Every other phone that brings the code ends the invitation.
     public func claim(

@@ -34,6 +34,8 @@ public final class RefreshAttempt: Sendable {
     public let scope: Scope?
     /// The APIs that the access token is for (RFC 8707 section 2.2); none: those of the login, or the server's own audience.
     public let resources: [String]
+    /// The page that sends the request, if the client has to allow it.
+    public let page: CallingPage?
 
     private let state: Mutex<State>
 
@@ -74,7 +76,7 @@ public final class RefreshAttempt: Sendable {
         idempotencyKey: String? = nil, sentAt: Instant? = nil, scope: Scope? = nil, resources: [String] = [],
         proof: ProofOfPossession? = nil, evidence: PresenceEvidence = PresenceEvidence(),
         deviceReport: DeviceReport? = nil,
-        isOfDeviceKey: Bool = false
+        isOfDeviceKey: Bool = false, page: CallingPage? = nil
     ) {
         self.token = token
         self.isOfDeviceKey = isOfDeviceKey
@@ -89,6 +91,7 @@ public final class RefreshAttempt: Sendable {
         self.deviceReport = deviceReport
         self.scope = scope
         self.resources = resources
+        self.page = page
         state = Mutex(State())
     }
 
@@ -112,6 +115,7 @@ public final class RefreshAttempt: Sendable {
         evidence = PresenceEvidence()
         scope = nil
         resources = []
+        page = nil
         state = Mutex(State(serial: serial, presence: presence))
     }
 
@@ -177,11 +181,19 @@ extension RefreshAttempt {
 
     /// The decision on the session that `change` holds.
     func verdict(on change: inout SessionChange) -> Verdict {
+        if let page, let refusal = refusal(of: page, change.record) { return .failed(refusal) }
         let circumstances = circumstances
         let context = circumstances.context
         return context.policy.decide(
             self, &change, for: context.resourceRequirement(for: resources), from: circumstances.origin,
             at: circumstances.time)
+    }
+
+    /// Why the client of the session does not take the request from that page; nil: it does.
+    @inline(never)
+    private func refusal(of page: CallingPage, _ record: SessionRecord) -> ServiceError? {
+        do throws(ServiceError) { try page.admit(in: record) } catch { return error }
+        return nil
     }
 
     /// Runs the decision inside the transaction of `change`, and records it; again, if the transaction is run again.

@@ -29,6 +29,14 @@ public final class LogoutService: UseCase {
         }
     }
 
+    /// Notes the client of the session that a genuine token names. Throws `originNotAllowed` if it does not allow the page.
+    public func admit(_ page: CallingPage, by token: String) async throws(ServiceError) {
+        guard let id = try await refresh.session(named: token),
+            let record = try await inStore(await store.session(id))
+        else { return }
+        try page.admit(in: record)
+    }
+
     /// Whether APIs see `token`, of `client`: they never see a refresh token, unless it lies within the one token of a client
     /// that keeps one string.
     public func isSeenByAPIs(_ token: String, of client: Client) -> Bool {

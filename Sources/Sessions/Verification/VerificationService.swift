@@ -83,6 +83,14 @@ public final class VerificationService: UseCase {
             expiresAt: answer.verification.codeUntil, resendAt: answer.resendAt)
     }
 
+    /// Notes the client of that verification. Throws `originNotAllowed` if it does not allow the page.
+    public func admit(_ page: CallingPage, by handle: VerificationHandle) async throws(ServiceError) {
+        guard let found = try await inStore(await store.verification(handle.id)), handle.asked(for: found),
+            let client = try await client(found.clientID)
+        else { return }
+        try page.admit(client)
+    }
+
     /// Sends the same code again, unless the last mail is too young. The answer is the same for every mailbox.
     public func resend(
         _ handle: VerificationHandle, from origin: Origin
