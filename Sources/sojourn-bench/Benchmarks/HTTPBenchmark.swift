@@ -35,6 +35,7 @@ struct HTTPBenchmark {
         // For a fair comparison: one event loop and one worker.
         launch.environment.append("SOJOURN_LIMITS_EVENT_LOOPS=1")
         let sojourn = try ServerProcess(launch)
+        try AdminCalls(sojourn, launch).makeClient(origin: Preflight.origin)
         let nginx = try NginxProcess.path.map { try NginxProcess($0, folder: folder.path) }
         var report = Report("http")
         for count in options.connections {
@@ -48,6 +49,7 @@ struct HTTPBenchmark {
                 try measure(sojourn, load, &own)
             }
             report.figures += own.figures("sojourn", count)
+            try report.figures += preflights(sojourn, own, count)
             guard nginx != nil else { continue }
             report.figures += other.figures("nginx", count)
             let rates = zip(own.perSecond, other.perSecond).map { $0 / $1 }
@@ -62,8 +64,22 @@ struct HTTPBenchmark {
         return report
     }
 
+    /// The rate of preflights beside that of the health checks in `own`.
+    private func preflights(_ server: ServerProcess, _ own: Series, _ count: Int) throws -> [Figure] {
+        var preflights = Series()
+        let load = try LoadGenerator(port: server.publicPort, (0..<count).map { _ in Preflight() })
+        _ = try load.run(seconds: 0.5)
+        for _ in 0..<options.rounds { try measure(server, load, &preflights) }
+        return [
+            Figure("sojourn: OPTIONS /v1/refresh, a preflight", "per second", connections: count, preflights.perSecond),
+            Figure(
+                "requests, preflight / GET /healthz", "", connections: count,
+                zip(preflights.perSecond, own.perSecond).map { $0 / $1 }),
+        ]
+    }
+
     private func measure(
-        _ server: some MeasuredServer, _ load: LoadGenerator<HealthCheck>, _ series: inout Series
+        _ server: some MeasuredServer, _ load: LoadGenerator<some Conversation>, _ series: inout Series
     ) throws {
         let before = server.cpuSeconds
         let result = try load.run(seconds: options.seconds)

@@ -40,6 +40,12 @@ struct AdminCalls {
         _ = try call("POST", "/admin/v1/clients", body)
     }
 
+    /// Creates a client with an origin.
+    func makeClient(origin: String) throws {
+        _ = try call(
+            "POST", "/admin/v1/clients", #"{"client_id": "bench-web", "allowed_origins": ["\#(origin)"]}"#)
+    }
+
     /// Creates a client for devices that phones let in. Returns its secret, which has no limit of logins a minute.
     func makeDeviceClient() throws -> String {
         let body = #"""

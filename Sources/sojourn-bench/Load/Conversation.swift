@@ -14,6 +14,28 @@ struct HealthCheck: Conversation {
     func accepts(_ answer: Answer, in bytes: [UInt8]) -> Bool { answer.status == 200 }
 }
 
+/// Requests the preflight of a renewal by a page of a registered origin.
+struct Preflight: Conversation {
+    static let origin = "https://bench.example"
+
+    let request = Array(
+        """
+        OPTIONS /v1/refresh HTTP/1.1\r
+        Host: 127.0.0.1\r
+        Origin: \(Self.origin)\r
+        Access-Control-Request-Method: POST\r
+        Access-Control-Request-Headers: dpop,idempotency-key\r
+        \r
+
+        """.utf8)
+
+    private static let granted = Array("Access-Control-Max-Age".utf8)
+
+    func accepts(_ answer: Answer, in bytes: [UInt8]) -> Bool {
+        answer.status == 204 && bytes.span.firstIndex(of: Self.granted, in: 0..<answer.body.lowerBound) != nil
+    }
+}
+
 /// Chains of refresh-token grants (RFC 6749 §6), used in turn. Each chain sends the refresh token of its last response.
 struct RefreshChains: Conversation {
     private var tokens: [[UInt8]]
