@@ -17,7 +17,7 @@ struct ContentsCheck {
         _ settings: Settings, _ clients: [Client], _ keys: [StoredSigningKey], newest: Instant?
     ) -> [Finding] {
         [
-            rootKeys(keys), self.settings(settings, clients),
+            rootKeys(keys), self.settings(settings, clients), Self.origins(clients),
             clock((keys.map(\.createdAt) + [newest].compactMap { $0 }).max()),
         ].compactMap { $0 }
     }
@@ -61,6 +61,17 @@ struct ContentsCheck {
         Lifetimes.problem(
             settings: settings.sessions, clients: clients, absoluteMaximum: configuration.sessions.absoluteMaximum
         ).map { Finding(.fail, "settings", StartError.settings($0).description) }
+    }
+
+    /// The public clients of pages that cannot call the server. It is no warning, because a page need not call it.
+    static func origins(_ clients: [Client]) -> Finding? {
+        let ids = clients.filter(\.seemsToLackOrigins).map(\.id).sorted()
+        guard let first = ids.first else { return nil }
+        let names = ids.count == 1 ? "the client \(first) has" : "\(ids.count) clients, \(first) among them, have"
+        return Finding(
+            .ok, "origins",
+            "\(names) an https redirect URI and no origin. If pages on another host are to call this server, add their origin: "
+                + "'sojourn client update \(first) --origins https://…'")
     }
 
     /// The progress of each webhook.

@@ -47,6 +47,12 @@ extension ConsoleView {
     ) -> ConsolePage {
         let path = PagePath.consoleClients.appending(client.id)
         var blocks: [ConsoleBlock] = [.facts(facts(client)), .acts(acts(on: client, path))]
+        if client.seemsToLackOrigins {
+            blocks.append(
+                .text(
+                    "It has an https redirect URI and no origin. If the app runs in a page, name the origin of the page below, so that it can call this server."
+                ))
+        }
         if let preview {
             blocks.append(commands(preview))
         }
