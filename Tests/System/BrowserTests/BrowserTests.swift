@@ -50,6 +50,12 @@ struct BrowserWalkTests {
         #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
     }
 
+    @Test("pages of other origins call the server as its clients allow, and each refusal is seen")
+    func origins() async throws {
+        let result = try await Browser.run("cors", [Browser.program])
+        #expect(result.status == 0 && result.contains(" rules, 0 failures"), "\(result.text)")
+    }
+
     @Test(
         "an issuer with a path: no address leaves it, behind an nginx that removes it and one that does not",
         arguments: ["strips", "keeps"])
