@@ -4,7 +4,8 @@
 // variables are passed to it.
 //
 // Reading order: Finding, DoctorCheck (all checks), ClosedDatabaseCheck and PostgresCheck (the two kinds of databases),
-// ContentsCheck (the rows of either), IdentityProviderCheck, IssuerCheck (the way through the proxy).
+// ContentsCheck (the rows of either), IdentityProviderCheck, IssuerCheck (the way through the proxy), BrowserCheck (pages of another
+// origin).
 
 internal import Calendar
 
