@@ -52,6 +52,8 @@ public enum ServiceError: Error, Hashable, Sendable {
     indirect case clientRefused(ClientRefusal)
     /// The client may not do this (RFC 6749 section 5.2).
     case unauthorizedClient
+    /// The client lacks the grant of the call (RFC 6749 section 5.2).
+    case grantMissing(Client.GrantType)
     /// The client takes no logins by that method: its `login_methods` do not name it.
     case loginMethodRefused(Client.LoginMethod)
     /// The client does not allow calls of pages of that origin: its `allowed_origins` do not name it. Nothing was decided.

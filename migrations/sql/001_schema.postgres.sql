@@ -64,7 +64,7 @@ CREATE TABLE clients (
     earlier_secret_hash bytea, -- of the secret before, which is accepted until its end
     earlier_secret_ends_at bigint,
     jwks text, -- public keys of its assertions (RFC 7523), as a JWK set
-    dpop text NOT NULL, -- 'required' or 'optional': whether a login must bring a proof of possession (RFC 9449)
+    dpop text NOT NULL, -- 'optional', 'required' or 'nonce': whether a login must bring a proof of possession (RFC 9449), and each proof a nonce
     -- Permissions of the client
     grant_types text NOT NULL, -- list
     scope text NOT NULL, -- list

@@ -54,7 +54,7 @@ CREATE TABLE clients (
     earlier_secret_hash BLOB, -- of the secret before, which is accepted until its end
     earlier_secret_ends_at INTEGER,
     jwks TEXT, -- public keys of its assertions (RFC 7523), as a JWK set
-    dpop TEXT NOT NULL, -- 'required' or 'optional': whether a login must bring a proof of possession (RFC 9449)
+    dpop TEXT NOT NULL, -- 'optional', 'required' or 'nonce': whether a login must bring a proof of possession (RFC 9449), and each proof a nonce
     -- Permissions of the client
     grant_types TEXT NOT NULL, -- list
     scope TEXT NOT NULL, -- list

@@ -15,10 +15,10 @@ extension Endpoints {
         case (.bearer(let single)?, nil): token = single
         case (.dpop(let single)?, nil):
             token = single
-            proof = try keyProof(call, accessToken: single)
+            proof = try keyProof(call, accessToken: single, isRepeatable: true)
         case (nil, let refreshToken?):
             token = refreshToken
-            proof = try keyProof(call)
+            proof = try keyProof(call, isRepeatable: true)
         case (nil, nil): throw members.refused("refresh_token", "is missing")
         case (.basic?, nil): throw RequestProblem.unauthenticated
         case (_?, _?): throw members.refused("refresh_token", "must not stand beside an Authorization field")

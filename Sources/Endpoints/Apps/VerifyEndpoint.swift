@@ -34,7 +34,7 @@ extension Endpoints {
                 case .clientToken(let client) = try await services.accessTokens.introspect(token, from: call.origin),
                 use.fits(client.keyThumbprint), requirement.isMet(by: client.audience, own: context.audience)
             else { throw error }
-            try use.use()
+            try use.use(for: client.proofRequirement)
             response.fields.append("X-Client-Id", client.clientID)
             response.fields.append("X-Scope", client.scope.description)
             response.fields.append("X-Audience", client.audience.joined(separator: " "))

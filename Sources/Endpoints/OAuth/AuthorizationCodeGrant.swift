@@ -9,7 +9,7 @@ extension Endpoints {
         _ request: TokenRequest, _ identity: ClientIdentity, _ call: Call
     ) async throws -> Response {
         let client = try await client(identity, call)
-        guard client.grantTypes.contains(.authorizationCode) else { throw ServiceError.unauthorizedClient }
+        if let refusal = client.refusal(of: .authorizationCode) { throw refusal }
         guard let code = request.code else { throw RequestProblem.invalid("code", "is missing") }
         guard let redirectURI = request.redirectURI else { throw RequestProblem.invalid("redirect_uri", "is missing") }
         guard request.codeVerifier != nil || client.page.pkce == .optional else {

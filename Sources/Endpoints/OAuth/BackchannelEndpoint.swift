@@ -67,7 +67,7 @@ extension Endpoints {
     /// `grant_type=urn:openid:params:grant-type:ciba` (section 10.1): the session of a login that the user's phone has approved.
     func backchannelGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
         let client = try await client(identity, call)
-        guard client.grantTypes.contains(.backchannel) else { throw ServiceError.unauthorizedClient }
+        if let refusal = client.refusal(of: .backchannel) { throw refusal }
         guard let secret = request.authRequestID else { throw RequestProblem.invalid("auth_req_id", "is missing") }
         return try await collected(request, for: client, by: .backchannel, secret: secret, call) {
             (login) throws(ServiceError) in

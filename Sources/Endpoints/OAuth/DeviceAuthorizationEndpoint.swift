@@ -17,7 +17,7 @@ extension Endpoints {
     func authorizeDevice(_ call: Call) async throws -> Response {
         let form = try call.form(repeatable: { _ in ["resource"] })
         let client = try await client(try await clientIdentity(call, ClientParameters(form)), call)
-        guard client.grantTypes.contains(.deviceCode) else { throw ServiceError.unauthorizedClient }
+        if let refusal = client.refusal(of: .deviceCode) { throw refusal }
         var opening = PhoneLoginService.Opening(.device, clientID: client.id)
         opening.resources = form.all("resource")
         if let text = form["scope"] {
@@ -39,7 +39,7 @@ extension Endpoints {
         if !client.isPublic { origin.actor = "client:\(client.id)" }
         let opened = try await rateLimiter.loginRequest(client, in: call) {
             [opening, origin] () async throws(ServiceError) in
-            try proof?.use()
+            try proof?.use(for: client.dpop)
             return try await services.phoneLogins.open(opening, from: origin)
         }
         return try .json(

@@ -7,7 +7,7 @@ extension Endpoints {
     /// browser, has approved.
     func deviceCodeGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
         let client = try await client(identity, call)
-        guard client.grantTypes.contains(.deviceCode) else { throw ServiceError.unauthorizedClient }
+        if let refusal = client.refusal(of: .deviceCode) { throw refusal }
         guard let code = request.deviceCode else { throw RequestProblem.invalid("device_code", "is missing") }
         return try await collected(request, for: client, by: .deviceCode, secret: code, call) {
             (login) throws(ServiceError) in

@@ -8,7 +8,7 @@ extension Endpoints {
     /// in general.
     func passwordGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
         let client = try await client(identity, call)
-        guard client.grantTypes.contains(.password) else { throw ServiceError.unauthorizedClient }
+        if let refusal = client.refusal(of: .password) { throw refusal }
         guard let username = request.username else { throw RequestProblem.invalid("username", "is missing") }
         guard let password = request.password else { throw RequestProblem.invalid("password", "is missing") }
         if let refusal = client.refusal(of: .password) { throw refusal }

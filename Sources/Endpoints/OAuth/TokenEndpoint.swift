@@ -19,7 +19,7 @@ extension Endpoints {
         }
         // 2. Verify the proof of the key to which the tokens are bound, or will be (RFC 9449 section 5).
         var call = call
-        call.proof = try keyProof(call)
+        call.proof = try keyProof(call, isRepeatable: grantType == .refreshToken)
         // 3. Identify the client, if the request names one.
         let identity = try await clientIdentity(call, request.client)
         if case .authenticated(let client) = identity {

@@ -8,7 +8,7 @@ extension Endpoints {
     func tokenExchangeGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response
     {
         let client = try await client(identity, call)
-        guard client.grantTypes.contains(.tokenExchange) else { throw ServiceError.unauthorizedClient }
+        if let refusal = client.refusal(of: .tokenExchange) { throw refusal }
         let exchange = request.exchange
         guard let subject = exchange.subjectToken else { throw RequestProblem.invalid("subject_token", "is missing") }
         guard let subjectType = exchange.subjectTokenType else {

@@ -218,7 +218,8 @@ extension Endpoints {
         case .loginRefused: message = .loginsBlocked
         case .tooManyRequests(let wait): message = .tooManyAttempts(seconds: Self.seconds(of: wait))
         case .store(.unavailable), .overloaded, .passwordQueueFull: message = .unavailable
-        case .requestSpent where isOfApp, .unauthorizedClient where isOfApp, .loginMethodRefused where isOfApp:
+        case .requestSpent where isOfApp, .unauthorizedClient where isOfApp, .grantMissing where isOfApp,
+            .loginMethodRefused where isOfApp:
             return answer(to: error, of: visit.carried.request)
         default: throw error
         }
@@ -326,7 +327,7 @@ extension Endpoints {
     func answer(to error: ServiceError, of request: AuthorizationRequest) -> Response {
         switch error {
         case .requestSpent: answer(.invalidRequestURI, Self.spentText, to: request)
-        case .unauthorizedClient, .loginMethodRefused:
+        case .unauthorizedClient, .grantMissing, .loginMethodRefused:
             answer(.unauthorizedClient, "The client may not use the login page.", to: request)
         case .store(.unavailable), .overloaded, .passwordQueueFull:
             answer(.temporarilyUnavailable, Self.unavailableText, to: request)

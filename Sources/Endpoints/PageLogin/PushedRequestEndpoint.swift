@@ -21,7 +21,7 @@ extension Endpoints {
             guard request.keyThumbprint == nil || request.keyThumbprint == proof.keyThumbprint else {
                 throw RequestProblem.invalid("dpop_jkt", "must be the thumbprint of the key of the proof")
             }
-            try proof.use()
+            try proof.use(for: client.dpop)
             request.keyThumbprint = proof.keyThumbprint
         }
         request.isPushed = true

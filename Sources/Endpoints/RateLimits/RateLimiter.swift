@@ -304,8 +304,7 @@ struct RateLimiter: Sendable {
         guard call.route.countsRefusals, let error = error as? ServiceError else { return error }
         switch error {
         case .refused, .invalidClient, .clientRefused, .invalidGrant, .invalidToken, .unauthorizedClient,
-            .loginMethodRefused,
-            .grantClosed:
+            .grantMissing, .loginMethodRefused, .grantClosed:
             break
         default: return error
         }
@@ -320,8 +319,8 @@ struct RateLimiter: Sendable {
     /// comes first, so that repeated requests with one token use up no more of the user's limit than the session's allows.
     func refusal(_ error: ServiceError, to credential: Credential?, of userID: Identifier<User>?) -> ServiceError {
         switch error {
-        case .refused, .insufficientUserAuthentication, .identityRefused, .unauthorizedClient, .grantClosed,
-            .invalidScope, .invalidTarget:
+        case .refused, .insufficientUserAuthentication, .identityRefused, .unauthorizedClient, .grantMissing,
+            .grantClosed, .invalidScope, .invalidTarget:
             break
         default: return error
         }
@@ -358,7 +357,8 @@ struct RateLimiter: Sendable {
     /// Returns the error to answer to a refused request of an authenticated client: `error`, or `tooManyRequests`.
     func refusal(_ error: ServiceError, to client: Client) -> ServiceError {
         switch error {
-        case .unauthorizedClient, .loginMethodRefused, .invalidScope, .invalidTarget, .proofMissing: break
+        case .unauthorizedClient, .grantMissing, .loginMethodRefused, .invalidScope, .invalidTarget, .proofMissing:
+            break
         default: return error
         }
         do throws(ServiceError) {

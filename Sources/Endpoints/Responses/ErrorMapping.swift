@@ -71,6 +71,10 @@ extension Endpoints {
 
     private static func scopeText(_ scope: String) -> String { "The access token lacks the scope \(scope)." }
 
+    private static func grantMissingText(_ grant: Client.GrantType) -> String {
+        "The client may not do this: its grant_types lack \(grant.rawValue)."
+    }
+
     private static func methodText(_ method: Client.LoginMethod) -> String {
         "The client takes no logins by \(method.rawValue): its login_methods say by what."
     }
@@ -144,6 +148,8 @@ extension Endpoints {
             Problem(.badRequest, code: "unauthorized_client", detail: "The client may not do this.")
         case .originNotAllowed:
             Problem(.forbidden, code: "origin_not_allowed", detail: originText, reauthenticate: false)
+        case .grantMissing(let grant):
+            Problem(.badRequest, code: "unauthorized_client", detail: grantMissingText(grant))
         case .loginMethodRefused(let method):
             Problem(.forbidden, code: "login_method_not_allowed", detail: methodText(method))
         case .grantClosed(let reauthenticate):
@@ -220,6 +226,7 @@ extension Endpoints {
                 .forbidden,
                 ErrorResponse(
                     .unauthorizedClient, description: originText, reason: "origin_not_allowed", reauthenticate: false))
+        case .grantMissing(let grant): OAuthError(.badRequest, .unauthorizedClient, grantMissingText(grant))
         case .loginMethodRefused(let method):
             OAuthError(
                 .badRequest,

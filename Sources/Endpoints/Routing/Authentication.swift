@@ -65,7 +65,7 @@ indirect enum ClientIdentity: Sendable {
         case .unnamed: return (nil, false)
         case .named(let id): return (id, false)
         case .authenticated(let client):
-            guard client.grantTypes.contains(grant) else { throw .unauthorizedClient }
+            if let refusal = client.refusal(of: grant) { throw refusal }
             return (client.id, true)
         }
     }

@@ -7,7 +7,11 @@ internal import Sessions
 /// field skip this code.
 extension Endpoints {
     /// The verified proof of possession of the request; nil without the field `DPoP`. Throws if the proof is refused.
-    func keyProof(_ call: Call, accessToken: String? = nil) throws -> ProofOfPossession? {
+    ///
+    /// - Parameter isRepeatable: whether the request may arrive twice as it is, as a refresh may.
+    func keyProof(
+        _ call: Call, accessToken: String? = nil, isRepeatable: Bool = false
+    ) throws -> ProofOfPossession? {
         guard call.request.fields.contains("DPoP") else { return nil }
         do throws(DPoPError) {
             // The request must have one proof (RFC 9449 section 4.3, item 1). Two values joined by a comma are unreadable as a
@@ -16,7 +20,10 @@ extension Endpoints {
             guard values.count == 1 else { throw .malformed }
             let (method, target) = requestToProve(of: call)
             return try context.proofs.check(
-                values[0], for: ExpectedRequest(method: method, target: target, accessToken: accessToken),
+                values[0],
+                for: ExpectedRequest(
+                    method: method, target: target, accessToken: accessToken,
+                    repeatable: isRepeatable ? call.repeatable : nil),
                 at: context.clock.now)
         } catch {
             throw RequestProblem.unproven(error, withAccessToken: accessToken != nil)
@@ -81,6 +88,12 @@ extension Endpoints {
 }
 
 extension Call {
+    /// What a repetition of the request has in common with it: path, credentials and body. No field value has a NUL.
+    fileprivate var repeatable: [UInt8] {
+        let credentials = request.fields.values("Authorization").joined(separator: "\0")
+        return Array("\(request.target.path)\0\(credentials)\0".utf8) + request.body
+    }
+
     /// True if a proxy asks at `/v1/verify` about another request, which a field names, or which it appends to the path.
     fileprivate var isAboutAnotherRequest: Bool {
         route.isForwardAuthentication && (appendedTarget != nil || request.fields.contains("X-Forwarded-Uri"))

@@ -105,7 +105,7 @@ extension Endpoints {
             (.info, refusal.code == .invalidGrant ? "invalid_grant" : "invalid_client")
         case .loginMethodRefused(let method): (.info, "login_method_not_allowed \(method.rawValue)")
         case .originNotAllowed: (.info, "origin_not_allowed")
-        case .unauthorizedClient, .grantClosed: (.info, "unauthorized_client")
+        case .unauthorizedClient, .grantMissing, .grantClosed: (.info, "unauthorized_client")
         case .invalidScope: (.info, "invalid_scope")
         case .invalidTarget: (.info, "invalid_target")
         case .invalid(let member, _): (.debug, "invalid \(member)")

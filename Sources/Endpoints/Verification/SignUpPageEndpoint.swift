@@ -102,7 +102,7 @@ extension Endpoints {
                 app: page.app, email: sent.carried.email, signIn: page.signIn,
                 forgot: PagePath.forgot.carrying(page.sealedLogin)
             ).response(.conflict, in: page.language)
-        case .requestSpent, .unauthorizedClient:
+        case .requestSpent, .unauthorizedClient, .grantMissing:
             guard let request = page.login?.request, !request.isOfAccountPages else { throw error }
             return answer(to: error, of: request)
         default: return try refusal(error, of: sent, remembers: false)

@@ -1,3 +1,4 @@
+internal import Cryptography
 public import JOSE
 
 /// The operator's rules for proofs of possession (RFC 9449).
@@ -16,8 +17,8 @@ public struct DPoPPolicy: Hashable, Sendable {
     public var lead: Duration
     /// The requirement of a server nonce.
     public var nonce: NonceRequirement
-    /// The number of remembered proofs without a nonce, and of those with one, to detect replays. Each takes 48 bytes or a
-    /// little more.
+    /// The number of remembered proofs without a nonce, and of those with one, to detect replays. Each takes up to 80
+    /// bytes.
     public var memory: Int
 
     /// Creates a policy.
@@ -40,12 +41,22 @@ public struct ExpectedRequest: Sendable {
     public let target: DPoPTarget?
     /// The access token in the request; nil without one.
     public let accessToken: String?
+    /// The path, credentials and body of a request that may arrive twice as it is, because a browser or a network repeats it;
+    /// nil: its proof is accepted once.
+    public let repeatable: [UInt8]?
 
     /// Creates an expected request.
-    public init(method: String, target: DPoPTarget?, accessToken: String? = nil) {
+    public init(method: String, target: DPoPTarget?, accessToken: String? = nil, repeatable: [UInt8]? = nil) {
         self.method = method
         self.target = target
         self.accessToken = accessToken
+        self.repeatable = repeatable
+    }
+
+    /// Eight bytes of SHA-256 of a request that may arrive twice, and never 0. Another body with the same bytes takes 2⁶³ tries,
+    /// and the proof expires in four minutes.
+    static func hash(_ repeatable: [UInt8]) -> UInt64 {
+        max(1, sha256(repeatable).prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
     }
 }
 
@@ -72,7 +83,8 @@ public enum DPoPError: String, Error, Hashable, Sendable, CaseIterable {
     case nonceMissing = "nonce_missing"
 }
 
-/// Verifies proofs of possession, and accepts each at most once.
+/// Verifies proofs of possession, and accepts each at most once: a second time only in the repetition of a whole request that has
+/// no further effect (`ProofOfPossession.Use`).
 ///
 /// A server nonce or, without one, `iat` shows that a proof is recent. With a nonce the client's clock does not matter (RFC
 /// 9449 section 11.1), and the proof is remembered until the nonce expires.
@@ -125,12 +137,14 @@ public struct DPoPVerifier: Sendable {
             // An expired server nonce is refused whatever `iat` says, because `iat` alone would admit the proof a second time.
             guard nonce.isGood(at: now) else { throw .nonceMissing }
             return proof.rememberedWhenUsed(
-                in: nonced, until: nonce.end, at: now, forgotten: .nonceMissing, crowdedOut: .nonceMissing)
+                in: nonced, until: nonce.end, at: now, by: occasion, hasNonce: true, forgotten: .nonceMissing,
+                crowdedOut: .nonceMissing)
         }
         if policy.nonce == .required { throw .nonceMissing }
         try checkIssue(of: proof, at: now)
         let end = Instant(secondsSinceEpoch: proof.issuedAt) + policy.age + .seconds(1)
-        return proof.rememberedWhenUsed(in: dated, until: end, at: now, forgotten: .tooOld, crowdedOut: .tooEarly)
+        return proof.rememberedWhenUsed(
+            in: dated, until: end, at: now, by: occasion, hasNonce: false, forgotten: .tooOld, crowdedOut: .tooEarly)
     }
 
     /// Checks `iat` by the client's clock. The check adds nothing to the number in the proof, because any 64-bit number can
@@ -162,11 +176,15 @@ extension DPoPError {
 extension DPoPProof {
     /// The proof of possession, which `replays` remembers until `end` when it is used.
     fileprivate func rememberedWhenUsed(
-        in replays: ReplayCache, until end: Instant, at now: Instant, forgotten: DPoPError, crowdedOut: DPoPError
+        in replays: ReplayCache, until end: Instant, at now: Instant, by request: ExpectedRequest, hasNonce: Bool,
+        forgotten: DPoPError, crowdedOut: DPoPError
     ) -> ProofOfPossession {
-        ProofOfPossession(of: keyThumbprint) { [id, keyThumbprint] () throws(DPoPError) in
-            switch replays.present(id, of: keyThumbprint, until: end, at: now) {
-            case .fresh: break
+        let repeatable = request.repeatable
+        return ProofOfPossession(of: keyThumbprint, hasNonce: hasNonce) { [id, keyThumbprint] () throws(DPoPError) in
+            let hash = repeatable.map(ExpectedRequest.hash) ?? 0
+            switch replays.present(id, of: keyThumbprint, until: end, at: now, by: hash) {
+            case .fresh: return .first
+            case .repeatedRequest: return .repetition
             case .repeated: throw .repeated
             case .forgotten: throw forgotten
             case .crowdedOut: throw crowdedOut

@@ -20,6 +20,8 @@ public final class ReplayCache: Sendable {
         case fresh
         /// The entry was presented before.
         case repeated
+        /// The entry was presented before by the same request, which may be repeated.
+        case repeatedRequest
         /// The entry is as old as a discarded bucket, so that it may have been presented before. It counts as too old.
         case forgotten
         /// The entry is dated ahead, as are too many others. It can be presented when its time has come.
@@ -27,8 +29,8 @@ public final class ReplayCache: Sendable {
     }
 
     private struct State {
-        /// The entries by number of their bucket.
-        var buckets: [Int64: Set<SIMD2<UInt64>>] = [:]
+        /// The entries by number of their bucket, each with the hash of the request that may be repeated, or 0.
+        var buckets: [Int64: [SIMD2<UInt64>: UInt64]] = [:]
         var count = 0
         /// The number of the first bucket that was not discarded.
         var first = Int64.min
@@ -47,7 +49,7 @@ public final class ReplayCache: Sendable {
     private let present: Duration
     private let state = Locked(State())
 
-    /// Creates a cache of up to `capacity` entries, of 48 bytes or a little more each. An entry can be presented for at most
+    /// Creates a cache of up to `capacity` entries, of up to 80 bytes each. An entry can be presented for at most
     /// `longest`, and for the last `lead` of that only if it is dated ahead. The time is divided into `buckets`, and a flood
     /// discards one of them at a time.
     public init(capacity: Int = 100_000, longest: Duration, lead: Duration = .zero, buckets: Int64 = 16) {
@@ -61,7 +63,11 @@ public final class ReplayCache: Sendable {
     public var count: Int { state.withLock { $0.count } }
 
     /// Presents the entry `id` of `owner`, which expires at `end`. `owner` must not contain NUL.
-    public func present(_ id: String, of owner: String, until end: Instant, at now: Instant) -> Finding {
+    ///
+    /// - Parameter request: a hash of the request that presents it, if that request may be repeated; else 0.
+    public func present(
+        _ id: String, of owner: String, until end: Instant, at now: Instant, by request: UInt64 = 0
+    ) -> Finding {
         let entry = Self.entry(id, of: owner)
         let bucket = number(end)
         return state.withLock { state in
@@ -69,14 +75,16 @@ public final class ReplayCache: Sendable {
             if state.first > number(now) + bucketsAhead { state.first = number(now) }
             discard(&state, before: number(now))
             if bucket < state.first { return .forgotten }
-            if state.buckets[bucket]?.contains(entry) == true { return .repeated }
+            if let first = state.buckets[bucket]?[entry] {
+                return first != 0 && first == request ? .repeatedRequest : .repeated
+            }
             let last = number(now + present)
             if bucket > last, state.count(after: last) >= capacity / 4 { return .crowdedOut }
             while state.count >= capacity, let oldest = state.buckets.keys.min() {
                 discard(&state, before: oldest + 1)
                 if bucket < state.first { return .forgotten }
             }
-            state.buckets[bucket, default: []].insert(entry)
+            state.buckets[bucket, default: [:]][entry] = request
             state.count += 1
             return .fresh
         }

@@ -80,7 +80,8 @@ final class UserPresenceService: UseCase {
         try attempt.page?.admit(in: record)
         // The proof is used before a password attempt or an assertion is used up. The decision that follows accepts a proof
         // that this request has used.
-        try attempt.useProof(on: record.session)
+        try attempt.useProof(
+            isBound: record.session.keyThumbprint != nil, for: record.client?.dpop ?? .optional)
         do throws(ServiceError) {
             let ageMax = policy.presenceRequirement(on: record)?.ageMax ?? PresenceRequirement.ageMaxOfChanges
             attempt.presence = try await presence(

@@ -49,6 +49,9 @@ public struct Client: Hashable, Sendable, Identifiable {
         case optional
         /// A login needs a proof. Existing sessions continue unchanged.
         case required
+        /// As `required`, and each proof needs a recent nonce of the server, at every call. Without it, an injected script could
+        /// sign proofs for next week, and take them along (RFC 9449 section 11.2).
+        case nonce
     }
 
     /// The id, chosen by the admin: 1 to 128 visible ASCII characters.

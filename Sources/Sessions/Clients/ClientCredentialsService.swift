@@ -14,8 +14,9 @@ public final class ClientCredentialsService: UseCase {
     public func issue(
         to client: Client, scope requested: Scope?, resources: [String] = [], proof: ProofOfPossession? = nil
     ) async throws(ServiceError) -> (accessToken: String, scope: Scope, issuedAt: Instant, expiresAt: Instant) {
-        guard !client.isPublic, client.grantTypes.contains(.clientCredentials) else { throw .unauthorizedClient }
-        if client.dpop == .required, proof == nil { throw .proofMissing }
+        guard !client.isPublic else { throw .unauthorizedClient }
+        if let refusal = client.refusal(of: .clientCredentials) { throw refusal }
+        if let refusal = client.dpop.refusal(ofKey: proof?.keyThumbprint, proof) { throw refusal }
         let scope = requested ?? client.scope
         guard client.scope.contains(scope) else { throw .invalidScope }
         let audience = try context.resourceRequirement(for: resources).audience(for: client)
@@ -23,7 +24,7 @@ public final class ClientCredentialsService: UseCase {
         let now = context.clock.now
         let expiry = now + policy.lifetimes(settings: settings, client: client, user: nil).ownToken(of: client)
         try await signer.followKeysIfBehind()
-        try proof?.use()
+        try proof?.use(for: client.dpop)
         let token = try signer.accessTokens.issue(
             forClient: client.id, epoch: settings.tokenEpoch(of: client), audience: audience, scope: scope,
             keyThumbprint: proof?.keyThumbprint, at: now, expiry: expiry)

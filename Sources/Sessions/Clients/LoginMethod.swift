@@ -31,7 +31,7 @@ extension Client {
 
     /// Why a login that comes by that grant opens no session; nil if the client has the grant, or the login needs none.
     public func refusal(of grant: GrantType?) -> ServiceError? {
-        grant.map(grantTypes.contains) ?? true ? nil : .unauthorizedClient
+        grant.flatMap { grantTypes.contains($0) ? nil : .grantMissing($0) }
     }
 }
 

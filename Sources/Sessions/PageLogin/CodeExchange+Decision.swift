@@ -143,7 +143,7 @@ extension CodeExchange {
         guard let session = started, session.ending == nil else { return .failure(.invalidGrant) }
         if converges(request, on: session, by: policy, at: now), let client = opening.client {
             do throws(ServiceError) {
-                try request.login.proof?.use()
+                try request.login.proof?.use(for: client.dpop)
                 let audience = try resources.audience(for: client, granted: session.resources)
                 return .success(
                     TokenGrant.Entitlement(

@@ -57,7 +57,7 @@ extension CodeExchange {
         }
         do throws(ServiceError) {
             let audience = try resources.audience(for: client, granted: session.resources)
-            try request.login.proof?.use()
+            try request.login.proof?.use(for: client.dpop)
             var renewed = session
             let precision = opening.settings.sessions.rotationInterval / 4
             if now >= session.renewedAt + max(precision, .seconds(1)) { renewed.renewedAt = now }

@@ -142,7 +142,7 @@ extension PhoneLoginStart {
         let resources = ResourceRequirement(resources: started.resources, ownAudience: ownAudience)
         do throws(ServiceError) {
             let audience = try resources.audience(for: client, granted: started.resources)
-            try request.proof?.use()
+            try request.proof?.use(for: client.dpop)
             return .success(
                 TokenGrant.Entitlement(
                     session: started, user: user, client: client, settings: change.settings,

@@ -35,6 +35,9 @@ public enum RefreshDecision: Hashable, Sendable {
         }
     }
 
+    /// Whether the answer has the child that the session has, as the answer before had.
+    var keepsChild: Bool { self == .repeated || self == .converged }
+
     /// The label in metrics.
     public var name: String {
         switch self {
@@ -134,18 +137,16 @@ public struct RefreshPolicy: Hashable, Sendable {
         do throws(ServiceError) {
             audience = try resources.audience(for: client, granted: session.resources)
         } catch { return .refused(error, user.id) }
-        do throws(ServiceError) { try attempt.useProof(on: session) } catch { return .failed(error) }
+        do throws(ServiceError) {
+            let use = try attempt.useProof(isBound: session.keyThumbprint != nil, for: client.dpop, decision)
+            // The first answer was lost. This one has the same child, and leaves the session as the first one has made it.
+            if use == .repetition { return repeated(change.record, user, client, scope, audience, decision) }
+        } catch { return .failed(error) }
         if decision == .restored {
             change.events.append(
                 AuditEvent(.sessionRestored, at: now, by: origin, session: session, reason: "newer_than_stored"))
         }
-        // One event for each rotation, because a client that refreshes all the time must not fill the trail.
-        if client.attestation == .report, session.attestation != Session.genuine,
-            session.child != change.session.child || decision == .resumed
-        {
-            change.events.append(
-                AuditEvent(.attestationMissed, at: now, by: origin, session: session, reason: session.attestation))
-        }
+        if client.attestation == .report { change.noteAttestation(of: session, after: decision, by: origin, at: now) }
         if let report = attempt.deviceReport {
             if client.appData == .report, session.device.isContradicted(by: report) {
                 change.events.append(
@@ -161,6 +162,19 @@ public struct RefreshPolicy: Hashable, Sendable {
                 session: session, user: user, client: client, settings: change.settings,
                 scope: client.standing(scope), audience: audience, decision: decision,
                 bondEnd: session.phoneID == nil ? nil : bondEnd(of: change.record)))
+    }
+
+    /// The tokens for a request that was answered before, by the session as it is.
+    @inline(never)
+    private func repeated(
+        _ record: SessionRecord, _ user: User, _ client: Client, _ scope: Scope, _ audience: [String],
+        _ decision: RefreshDecision
+    ) -> RefreshAttempt.Verdict {
+        .granted(
+            TokenGrant.Entitlement(
+                session: record.session, user: user, client: client, settings: record.settings,
+                scope: client.standing(scope), audience: audience, decision: decision,
+                bondEnd: record.session.phoneID == nil ? nil : bondEnd(of: record)))
     }
 
     /// Decides which row of the table answers `attempt` at `now`, and edits `session` accordingly. The first check that fails
@@ -309,9 +323,19 @@ extension RefreshPolicy {
 }
 
 extension RefreshAttempt {
-    /// Uses up the proof of the session's key, which the decision requires. On a session without a key it does nothing.
-    func useProof(on session: Session) throws(ServiceError) {
-        if session.keyThumbprint != nil { try proof?.use() }
+    /// Uses up the proof of the session's key, which the decision requires. On a session that is not bound to a key it does
+    /// nothing.
+    ///
+    /// - Parameter decision: what the attempt would get; nil before it is decided. A request that was repeated as a whole is
+    ///   answered if it gets the child of the first answer, and proves nothing of the user's presence.
+    @discardableResult
+    func useProof(
+        isBound: Bool, for requirement: Client.ProofRequirement, _ decision: RefreshDecision? = nil
+    ) throws(ServiceError) -> ProofOfPossession.Use {
+        guard isBound, let proof else { return .first }
+        let use = try proof.useAgain(for: requirement)
+        guard use == .first || (decision?.keepsChild == true && evidence.isEmpty) else { throw .unproven(.repeated) }
+        return use
     }
 }
 
@@ -353,6 +377,17 @@ extension Client {
 }
 
 extension SessionChange {
+    /// Records that a renewed session lacks the verdict `genuine`: one event for each rotation, because a client that refreshes
+    /// all the time must not fill the trail.
+    fileprivate mutating func noteAttestation(
+        of session: Session, after decision: RefreshDecision, by origin: Origin, at now: Instant
+    ) {
+        guard session.attestation != Session.genuine, session.child != self.session.child || decision == .resumed
+        else { return }
+        events.append(
+            AuditEvent(.attestationMissed, at: now, by: origin, session: session, reason: session.attestation))
+    }
+
     /// Takes over `session`, and records its end in the audit trail if this change brings it.
     mutating func keep(_ session: Session, endedBy origin: Origin, at now: Instant) {
         if let ending = session.ending, self.session.ending == nil {

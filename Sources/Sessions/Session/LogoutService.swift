@@ -22,10 +22,11 @@ public final class LogoutService: UseCase {
         }
         // A proof beside the refresh token of a session without a key is ignored.
         let mayBeUnbound = token.hasPrefix(RefreshTokenCoder.prefix)
-        _ = try await end(id, .loggedOut, from: origin) { session throws(ServiceError) in
-            if mayBeUnbound, session.keyThumbprint == nil { return }
-            guard use.fits(session.keyThumbprint) else { throw .invalidToken(.bindingMismatch) }
-            try use.use()
+        _ = try await end(id, .loggedOut, from: origin) { record throws(ServiceError) in
+            let key = record.session.keyThumbprint
+            if mayBeUnbound, key == nil { return }
+            guard use.fits(key) else { throw .invalidToken(.bindingMismatch) }
+            try use.use(for: record.client?.dpop ?? .optional)
         }
     }
 
@@ -54,12 +55,13 @@ public final class LogoutService: UseCase {
             return
         }
         let needsProof = client.isPublic && isSeenByAPIs(token, of: client)
-        _ = try await end(id, .loggedOut, from: origin) { session throws(ServiceError) in
+        _ = try await end(id, .loggedOut, from: origin) { record throws(ServiceError) in
+            let session = record.session
             guard session.clientID == client.id else { throw .unauthorizedClient }
             // The token of an ended session is revoked already (section 2.2).
             guard needsProof, session.ending == nil, let key = session.keyThumbprint else { return }
             guard let proof, proof.keyThumbprint == key else { throw .refused(.bindingMismatch) }
-            try proof.use()
+            try proof.use(for: client.dpop)
         }
     }
 
@@ -76,8 +78,8 @@ public final class LogoutService: UseCase {
         _ id: Identifier<Session>, of userID: Identifier<User>, asking: Identifier<Session>, from origin: Origin
     ) async throws(ServiceError) -> Bool {
         do throws(ServiceError) {
-            return try await end(id, .revokedByUser, from: origin, sparing: asking) { session throws(ServiceError) in
-                guard session.userID == userID, session.ending == nil else { throw .notFound("session") }
+            return try await end(id, .revokedByUser, from: origin, sparing: asking) { record throws(ServiceError) in
+                guard record.session.userID == userID, record.session.ending == nil else { throw .notFound("session") }
             }
         } catch {
             guard error == .notFound("session") else { throw error }
@@ -90,11 +92,11 @@ public final class LogoutService: UseCase {
     /// - Parameter spared: a session of a browser that goes on, even if the session began in it.
     private func end(
         _ id: Identifier<Session>, _ reason: EndReason, from origin: Origin, sparing spared: Identifier<Session>? = nil,
-        after check: @escaping @Sendable (Session) throws(ServiceError) -> Void
+        after check: @escaping @Sendable (SessionRecord) throws(ServiceError) -> Void
     ) async throws(ServiceError) -> Bool {
         let now = context.clock.now
         let change: @Sendable (inout SessionChange) -> Result<Void, ServiceError> = { [policy] change in
-            do throws(ServiceError) { try check(change.session) } catch { return .failure(error) }
+            do throws(ServiceError) { try check(change.record) } catch { return .failure(error) }
             var session = change.session
             let earlier = policy.ending(of: change.record, at: now)
             session.end(earlier?.reason ?? reason, at: earlier?.at ?? now)

@@ -81,11 +81,11 @@ extension SessionOpening {
                 .invalid(member: "authentication_mode", detail: "PASSWORD is not for a user without a password"))
         }
         guard client.grantTypes.contains(.refreshToken) || request.deviceKey != nil || !client.staysLoggedIn else {
-            return .failure(.unauthorizedClient)
+            return .failure(.grantMissing(.refreshToken))
         }
         let scope = request.scope ?? client.scope
         guard client.scope.contains(scope) else { return .failure(.invalidScope) }
-        if client.dpop == .required, request.keyThumbprint == nil { return .failure(.proofMissing) }
+        if let refusal = client.dpop.refusal(ofKey: request.keyThumbprint, request.proof) { return .failure(refusal) }
         if let refusal = refusal(keepingAccount: request.cancelsDeletion) {
             noteRefusal(of: request, in: client, from: origin, at: now)
             return .failure(refusal)
@@ -95,7 +95,7 @@ extension SessionOpening {
         case .failure(let error): return .failure(error)
         case .success(let admitted): methods = admitted
         }
-        do throws(ServiceError) { try request.proof?.use() } catch { return .failure(error) }
+        do throws(ServiceError) { try request.proof?.use(for: client.dpop) } catch { return .failure(error) }
         let shown = proof(of: method, authenticated, now)
         if let entitlement = continueSession(
             request, requestKey, showing: shown, at: authenticated?.at ?? now, methods, for: resources, of: client,

@@ -38,10 +38,10 @@ public enum TokenUse: Hashable, Sendable {
         }
     }
 
-    /// Uses up the proof, right before the request has its effect.
-    public func use() throws(ServiceError) {
+    /// Uses up the proof, right before the request has its effect, for a client with that requirement.
+    public func use(for requirement: Client.ProofRequirement) throws(ServiceError) {
         guard case .proven(let proof) = self else { return }
-        try proof.use()
+        try proof.use(for: requirement)
     }
 }
 
@@ -71,6 +71,8 @@ public struct ClientToken: Hashable, Sendable {
     public let expiresAt: Instant
     /// The key that it is bound to, if it is.
     public let keyThumbprint: String?
+    /// The client's requirement of proofs.
+    public let proofRequirement: Client.ProofRequirement
 }
 
 /// Checks access tokens against the store, and introspects tokens of every kind.
@@ -120,7 +122,7 @@ public final class AccessTokenVerifier: UseCase {
         {
             throw .insufficientUserAuthentication(presence)
         }
-        try use.use()
+        try use.use(for: record.client?.dpop ?? .optional)
         return AuthenticatedSession(
             record: record, user: user, scope: scope, audience: audience,
             issuedAt: Instant(secondsSinceEpoch: claims.issuedAt), expiresAt: Instant(secondsSinceEpoch: claims.expiry))
@@ -140,7 +142,7 @@ public final class AccessTokenVerifier: UseCase {
             try await signer.stands(token, since: reading)
         else { throw .invalidToken(nil) }
         guard client.scope.tokens.contains(where: scopes.contains) else { throw .scopeMissing(scopes.first ?? "") }
-        try use.use()
+        try use.use(for: client.proofRequirement)
         return client
     }
 
@@ -180,7 +182,8 @@ public final class AccessTokenVerifier: UseCase {
             ClientToken(
                 clientID: claims.clientID, scope: claims.standingScope(of: client), audience: audience,
                 issuedAt: Instant(secondsSinceEpoch: claims.issuedAt),
-                expiresAt: Instant(secondsSinceEpoch: claims.expiry), keyThumbprint: claims.confirmation?.jkt))
+                expiresAt: Instant(secondsSinceEpoch: claims.expiry), keyThumbprint: claims.confirmation?.jkt,
+                proofRequirement: client.dpop))
     }
 
     /// A refresh token is active if the decision would grant a refresh. It is decided on a copy, so that nothing is spent.

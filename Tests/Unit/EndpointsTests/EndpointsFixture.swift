@@ -40,6 +40,8 @@ struct EndpointsFixture: Sendable {
         let transactions = Atomic<Int>(0)
         /// What is known of the machine.
         let machine = Locked(MachineState())
+        /// Edits requests to the public listener; a test of all ways in adds proofs with it.
+        let edit = Locked<(@Sendable (Request) -> Request)?>(nil)
 
         /// The machine, as it is known at each look.
         var machineState: MachineState {
@@ -236,6 +238,7 @@ extension EndpointsFixture {
         address: String = "192.0.2.1"
     ) async -> Answer {
         let caller = Caller(remoteAddress: address, listener: listener, isSecure: isSecure)
+        let request = listener == .public ? environment.edit.withLock { $0 }?(request) ?? request : request
         let answer = Answer(await endpoints.reply(to: request, from: caller).response())
         #expect(answer.field("X-Request-Id") != nil)
         #expect(answer.field("X-Content-Type-Options") == "nosniff")

@@ -165,7 +165,7 @@ extension TransferFixture {
     ) async throws(ServiceError) -> TokenGrant {
         let attempt = RefreshAttempt(
             token: token, clientID: Client.mobileID, resources: resources,
-            proof: thumbprint.map { ProofOfPossession(of: $0) {} }, evidence: evidence)
+            proof: thumbprint.map { ProofOfPossession(of: $0, hasNonce: true) { .first } }, evidence: evidence)
         return try await services.refresh.refresh(attempt, from: .system)
     }
 

@@ -52,7 +52,7 @@ struct NodeTimeTests {
             let user = try await Administration(right.context).createUser(
                 username: username, password: nil, profile: User.Profile(), offlineSessionMax: nil, by: .system)
             var request = SessionRequest(clientID: Client.mobileID, device: Device(id: "phone"))
-            request.proof = key.map { ProofOfPossession(of: $0.thumbprint) {} }
+            request.proof = key.map { ProofOfPossession(of: $0.thumbprint, hasNonce: true) { .first } }
             return try await Services(right.context).login.mintSession(request, for: .id(user.id), from: .system)
         }
 

@@ -97,10 +97,10 @@ import WebAuthnFixture
             }
             try await ways.allow(nil)
             try await ways.giveGrants(without: .login)
-            await #expect(throws: ServiceError.unauthorizedClient) {
+            await #expect(throws: ServiceError.grantMissing(.login)) {
                 _ = try await services.login.logIn(request, as: user, from: .system)
             }
-            await #expect(throws: ServiceError.unauthorizedClient) {
+            await #expect(throws: ServiceError.grantMissing(.login)) {
                 _ = try await services.passkeys.logIn(request, as: proof, from: .system)
             }
         }

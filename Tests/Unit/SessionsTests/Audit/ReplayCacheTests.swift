@@ -17,6 +17,23 @@ import Testing
         #expect(cache.count == 1, "what is over takes no memory")
     }
 
+    @Test("An entry is repeated by its own request alone, and by none if that may not be repeated")
+    func requests() {
+        let cache = ReplayCache(longest: .seconds(64))
+        func present(_ id: String, by request: UInt64) -> ReplayCache.Finding {
+            cache.present(id, of: "key", until: at(61), at: at(0), by: request)
+        }
+        #expect(present("1", by: 7) == .fresh)
+        #expect(present("1", by: 7) == .repeatedRequest)
+        #expect(present("1", by: 8) == .repeated)
+        #expect(present("1", by: 0) == .repeated)
+        #expect(present("1", by: 7) == .repeatedRequest, "a refused presentation changes nothing")
+        #expect(present("2", by: 0) == .fresh)
+        #expect(present("2", by: 0) == .repeated)
+        #expect(present("2", by: 7) == .repeated)
+        #expect(cache.count == 2)
+    }
+
     @Test func ownersDoNotTakeEachOthersNames() {
         let cache = ReplayCache(longest: .seconds(64))
         #expect(cache.present("1", of: "a", until: at(61), at: at(0)) == .fresh)
