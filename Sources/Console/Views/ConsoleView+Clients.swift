@@ -15,7 +15,7 @@ extension ConsoleView {
     }
 
     private static let presetCards = ConsoleBlock.cards(
-        ClientForm.presets.map { preset in
+        ClientPreset.all.map { preset in
             (PagePath("/console/new-client", ["preset": preset.name]), preset.label, preset.text)
         })
 
@@ -23,7 +23,7 @@ extension ConsoleView {
         let path = PagePath.consoleClients.appending(client.id)
         let kind: ConsoleText =
             client.isPublic ? "\(badge: "public", .plain)" : "\(badge: client.authenticationMethod.rawValue, .plain)"
-        let proof: ConsoleText = client.dpop == .required ? " \(badge: "proof of a key", .good)" : ""
+        let proof: ConsoleText = client.dpop != .optional ? " \(badge: "proof of a key", .good)" : ""
         let id: ConsoleText = client.name == nil ? "" : " \(code: client.id)"
         let window: ConsoleText =
             client.offlineSessionIdle.map { "rolling window of \(Self.span($0)) · " } ?? ""

@@ -83,7 +83,7 @@ extension Endpoints {
     /// `GET /console/new-client?preset=`: a form for a new client.
     func showConsoleNewClient(_ call: Call) async throws -> Response {
         try await console(call, needing: .owner) { stay in
-            let preset = ClientForm.presets.first { $0.name == stay.query["preset"] }
+            let preset = ClientPreset.all.first { $0.name == stay.query["preset"] }
             return view(stay).newClient(preset, preset.map { Self.newClient.with($0.values) }, id: "")
                 .response()
         }
@@ -95,7 +95,7 @@ extension Endpoints {
             let form = ClientForm(parameters.values)
             let id = parameters["client_id"] ?? ""
             let view = self.view(stay)
-            let preset = ClientForm.presets.first { $0.name == parameters["preset"] }
+            let preset = ClientPreset.all.first { $0.name == parameters["preset"] }
             func refused(_ refusal: CallRefusal) -> Response {
                 view.newClient(preset, form, id: id, notice: (.bad, "\(sentence: refusal.sentence)")).response(
                     .unprocessable)

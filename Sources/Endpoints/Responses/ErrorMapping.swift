@@ -71,10 +71,6 @@ extension Endpoints {
 
     private static func scopeText(_ scope: String) -> String { "The access token lacks the scope \(scope)." }
 
-    private static func grantMissingText(_ grant: Client.GrantType) -> String {
-        "The client may not do this: its grant_types lack \(grant.rawValue)."
-    }
-
     private static func methodText(_ method: Client.LoginMethod) -> String {
         "The client takes no logins by \(method.rawValue): its login_methods say by what."
     }

@@ -76,3 +76,10 @@ extension PhoneLogin.Cause {
         }
     }
 }
+
+extension Endpoints {
+    /// The refusal of a client without the grant of the call.
+    static func grantMissingText(_ grant: Client.GrantType) -> String {
+        "The client may not do this: its grant_types lack \(grant.rawValue)."
+    }
+}

@@ -169,6 +169,9 @@ extension Client {
             return "pkce of a public client must be required (RFC 9700 section 2.1.1)"
         }
         if let problem = Resource.problem(with: resources) ?? WebOrigin.problem(in: allowedOrigins) { return problem }
+        if tokenStyle == .single, !allowedOrigins.isEmpty {
+            return "token_style must be separate for a client with allowed_origins, because APIs see a single token"
+        }
         if let problem = page.problem(with: grantTypes) { return problem }
         if grantTypes.contains(.authorizationCode), !grantTypes.contains(.refreshToken), staysLoggedIn {
             return "stay_logged_in must be false for a client with authorization_code and without refresh_token"

@@ -65,7 +65,8 @@ enum ClientCommands {
             Command.Option(
                 "--sign-up", "BOOL", "true: strangers make accounts by a proof of their mailbox (accounts.sign_up)"),
             Command.Option(
-                "--dpop", "DEMAND", "required: no login without a proof of a key (RFC 9449), or optional",
+                "--dpop", "DEMAND",
+                "required: no login without a proof of a key (RFC 9449); nonce: and each proof has a nonce; or optional",
                 choices: Client.ProofRequirement.allCases.map(\.rawValue)),
         ] + page + BrandingCommands.options
 
@@ -154,6 +155,20 @@ enum ClientCommands {
         }
     }
 
+    /// The members with which a new client begins: those of its kind of app, and those that its URL gives.
+    private static func begunMembers(_ arguments: Arguments) throws(Failure) -> [String: JSONValue] {
+        let preset = ClientPreset.all.first { $0.name == arguments.value("--preset") }
+        guard let url = arguments.value("--url") else {
+            if preset?.name == ClientPreset.browser.name { throw arguments.usage("--preset browser needs --url") }
+            return preset?.values ?? [:]
+        }
+        guard preset?.name == ClientPreset.browser.name else { throw arguments.usage("--url is for --preset browser") }
+        guard let members = ClientPreset.members(ofPage: url) else {
+            throw arguments.usage("--url must be the URL of a page: https, or http on this machine")
+        }
+        return members.merging(preset?.values ?? [:]) { $1 }
+    }
+
     private static let lifetimes = ClientOption.all.filter { $0.kind == .lifetime }.map(\.member)
 
     private static func keys(in file: String) throws(Failure) -> JSONValue {
@@ -168,15 +183,24 @@ enum ClientCommands {
     }
 
     static let create = Command.admin(
-        ["client", "create"], "Makes a client: one app, or one backend.", operands: ["CLIENT_ID"], options: members,
+        ["client", "create"], "Makes a client: one app, or one backend.", operands: ["CLIENT_ID"],
+        options: [
+            Command.Option(
+                "--preset", "KIND", "begins with the members of a kind of app, which other options change",
+                choices: ClientPreset.all.map(\.name)),
+            Command.Option(
+                "--url", "URL", "where an app in the browser is: its redirect URI, and the origin of its pages"),
+        ] + members,
         discussion: "The secret of a confidential client is shown only now.",
         examples: [
             "sojourn client create tablet --name 'Tablet app' --scope 'offline_access account' --offline-session-idle 30d",
+            "sojourn client create shop-web --preset browser --url https://shop.example",
             "sojourn client create backend --auth client_secret_basic --grants client_credentials",
             "sojourn client create signer --auth private_key_jwt --jwks keys.json --grants client_credentials",
         ],
         act: { arguments throws(Failure) in
-            CreateClient(ActSubject(arguments.operands[0]), try body(arguments))
+            let begun = try begunMembers(arguments)
+            return CreateClient(ActSubject(arguments.operands[0]), begun.merging(try body(arguments)) { $1 })
         },
         show: { client, _ in facts(client) })
 

@@ -28,6 +28,29 @@ struct CommandLineParsingTests {
         }
     }
 
+    @Test("the preset for browsers takes the URL of the app, and other options change its members")
+    func browserPreset() throws {
+        func act(_ words: String...) throws -> [String: JSONValue] {
+            let arguments = try #require(Self.outcome(["client", "create", "shop-web"] + words).arguments)
+            return try #require(try ClientCommands.create.act?(arguments).call.body)
+        }
+        let body = try act("--preset", "browser", "--url", "https://shop.example", "--offline-session-max", "14d")
+        #expect(body["allowed_origins"]?.elements == [.string("https://shop.example")])
+        #expect(body["redirect_uris"]?.elements == [.string("https://shop.example/")])
+        #expect(body["dpop"] == .string("nonce") && body["offline_session_max"] == .integer(14 * 86_400))
+        #expect(body["grant_types"]?.elements.count == 2)
+        let fapi = try act("--preset", "fapi")
+        #expect(fapi["token_endpoint_auth_method"] == .string("private_key_jwt"))
+        for words in [
+            ["--preset", "browser"], ["--url", "https://shop.example"],
+            ["--preset", "browser", "--url", "http://shop.example"],
+            ["--preset", "web", "--url", "https://shop.example"],
+        ] {
+            let arguments = try #require(Self.outcome(["client", "create", "shop-web"] + words).arguments)
+            #expect(throws: Failure.self, "\(words)") { try ClientCommands.create.act?(arguments) }
+        }
+    }
+
     @Test("every group and the whole have a help; the whole tells all commands and exit codes")
     func overview() {
         let overview = Self.outcome([]).help ?? ""

@@ -258,9 +258,9 @@ import Testing
 
     @Test(
         "each of both commands of a client's form does what the form does",
-        arguments: ClientForm.presets.map(\.name) + ["change", "clear"])
+        arguments: ClientPreset.all.map(\.name) + ["change", "clear"])
     func aClientHasBothCommands(_ kind: String) async throws {
-        let preset = ClientForm.presets.first { $0.name == kind }
+        let preset = ClientPreset.all.first { $0.name == kind }
         var clients: [String] = []
         for isForm in [true, false] {
             try await ConsoleBrowser.with { browser, server in

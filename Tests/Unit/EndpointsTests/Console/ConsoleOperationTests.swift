@@ -1,3 +1,4 @@
+import AdminActs
 import HTTP
 import JSON
 import Locks
@@ -127,7 +128,7 @@ import Testing
 
     @Test func aClientIsMadeFromAPreset() async throws {
         try await ConsoleBrowser.with { browser, server in
-            for preset in ClientForm.presets {
+            for preset in ClientPreset.all {
                 let page = await browser.get("/console/new-client?preset=\(preset.name)")
                 var form = page.fields
                 #expect(preset.examples.keys.allSatisfy { form[$0] ?? "" == "" }, "an example is sent: \(form)")

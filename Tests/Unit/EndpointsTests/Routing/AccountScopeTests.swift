@@ -1,3 +1,4 @@
+import AdminActs
 import Cryptography
 import FoundationEssentials
 import HTTP
@@ -273,7 +274,7 @@ import Testing
 
     @Test("of the kinds of apps in the console, the two mobile ones have the scope")
     func presets() {
-        let kinds = ClientForm.presets.filter { preset in
+        let kinds = ClientPreset.all.filter { preset in
             let form = Endpoints.newClient.with(preset.values)
             return Scope(form.texts["scope"] ?? "")?.contains(Scope.account) == true
         }

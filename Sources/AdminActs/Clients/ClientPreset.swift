@@ -1,11 +1,9 @@
-internal import AdminActs
-internal import HTTP
 public import JSON
 internal import Sessions
 
-/// What starts a new client: a kind of app.
+/// What starts a new client: a kind of app. The console offers each as a card, and `sojourn client create --preset` takes its name.
 public struct ClientPreset: Sendable {
-    /// The word in the URL.
+    /// The word in the URL and in the option.
     public let name: String
     /// The kind of app.
     public let label: String
@@ -15,15 +13,13 @@ public struct ClientPreset: Sendable {
     public let values: [String: JSONValue]
     /// The members that have to be filled in, or often are, with an example of each. An example is never sent.
     public let examples: [String: String]
-}
 
-extension ClientForm {
     private static func grants(_ grants: Client.GrantType...) -> JSONValue {
         .array(grants.map { .string($0.rawValue) })
     }
 
     /// The kinds of apps.
-    public static let presets = [
+    public static let all = [
         ClientPreset(
             name: "mobile", label: "Mobile app with its own login screen",
             text: "The app asks for the password or a passkey itself, with the SDK.",
@@ -37,6 +33,7 @@ extension ClientForm {
                 "grant_types": grants(.authorizationCode, .refreshToken), "token_endpoint_auth_method": .string("none"),
                 "scope": .string("openid profile email \(Scope.account)"),
             ], examples: ["redirect_uris": "com.example.app:/callback"]),
+        browser,
         ClientPreset(
             name: "web", label: "Web application with a backend", text: "OpenID Connect with a secret.",
             values: [
@@ -73,16 +70,31 @@ extension ClientForm {
             ], examples: ["redirect_uris": "https://app.example.com/callback", "jwks": "{\"keys\": […]}"]),
     ]
 
-    /// The members that matter for this client: those that its kind of app has, and those that differ from the usual ones.
-    func essential(_ preset: ClientPreset?, beside usual: ClientForm) -> Set<String> {
-        var names: Set = ["client_name", "scope"]
-        if let preset { names.formUnion(preset.examples.keys) }
-        let grants = grants
-        func has(_ grant: Client.GrantType) -> Bool { grants.contains(grant.rawValue) }
-        if has(.authorizationCode) { names.insert("redirect_uris") }
-        if has(.authorizationCode) || has(.login) { names.insert("login_methods") }
-        if texts["token_endpoint_auth_method"] != "none" { names.insert("token_endpoint_auth_method") }
-        for (name, _, _) in Self.members where texts[name] != usual.texts[name] { names.insert(name) }
-        return names
+    /// An app that keeps the tokens in its pages. An injected script can use these while the page is open, so that the lives are short, no
+    /// password is typed into the app, and the account cannot be changed with its tokens.
+    public static let browser = ClientPreset(
+        name: "browser", label: "App in the browser, without a backend",
+        text: "Pages on an origin of their own keep the tokens. An app that has a backend keeps them there instead.",
+        values: [
+            "grant_types": grants(.authorizationCode, .refreshToken), "token_endpoint_auth_method": .string("none"),
+            "scope": .string("openid profile email"), "dpop": .string(Client.ProofRequirement.nonce.rawValue),
+            "token_style": .string(Client.TokenStyle.separate.rawValue), "browser_session": .string("client"),
+            "access_token_lifetime": .integer(900), "refresh_after": .integer(600),
+            "offline_session_idle": .integer(7 * 86_400), "offline_session_max": .integer(30 * 86_400),
+        ],
+        examples: [
+            "redirect_uris": "https://shop.example/", "post_logout_redirect_uris": "https://shop.example/",
+            "allowed_origins": "https://shop.example",
+        ])
+
+    /// The members that name the page at `url`: where the browser comes back to, and the origin of the page. Nil if it is no URL
+    /// of a page.
+    public static func members(ofPage url: String) -> [String: JSONValue]? {
+        guard let origin = WebOrigin(ofPage: url) else { return nil }
+        let page = url.count == origin.text.count ? url + "/" : url
+        return [
+            "redirect_uris": .array([.string(page)]), "post_logout_redirect_uris": .array([.string(page)]),
+            "allowed_origins": .array([.string(origin.text)]),
+        ]
     }
 }
