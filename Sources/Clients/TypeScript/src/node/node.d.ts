@@ -1,7 +1,8 @@
-// What the driver and the store use of Node, because Debian has no package with its types.
+// What the store and the driver use of Node, because Debian has no package with its types. It is not published.
 
 declare const process: {
     argv: string[]
+    env: Record<string, string | undefined>
     pid: number
     stdout: {write(text: string): void}
     stdin: AsyncIterable<string> & {setEncoding(name: string): void}
@@ -22,4 +23,10 @@ declare module "node:fs/promises" {
     export function link(from: string, to: string): Promise<void>
     export function rename(from: string, to: string): Promise<void>
     export function rm(path: string, options: {force: boolean}): Promise<void>
+}
+
+declare module "node:crypto" {
+    export const webcrypto: Crypto
+    export function createHash(name: string): {update(text: string): {digest(encoding: "base64url"): string}}
+    export function randomBytes(count: number): {toString(encoding: "base64url"): string}
 }

@@ -1,10 +1,16 @@
 // A store and keys in files, for programs that run in Node. Several processes may share the folder.
 
+import {createHash, randomBytes, webcrypto} from "node:crypto"
 import {link, mkdir, open, readdir, readFile, rename, rm} from "node:fs/promises"
-import {DeviceKey, deviceKey, newKey, randomText} from "./crypto"
-import {Keys, Store, StoreError, Stored} from "./platform"
+import {DeviceKey, KeyError, Keys, SessionStore, StoredRecord, StoreError} from "../core/platform.js"
+import {importPrivateKey, newKeyPair, webDeviceKey} from "../web/webcrypto.js"
+
+const randomName = (): string => randomBytes(9).toString("base64url")
 
 const codeOf = (error: unknown): string => (error as {code?: string}).code ?? ""
+
+const failure = (error: unknown): StoreError =>
+    new StoreError(["EACCES", "EPERM"].includes(codeOf(error)) ? "denied" : "failed", codeOf(error) || String(error))
 
 /** Writes a file durably, which only its owner can read. */
 async function write(path: string, text: string): Promise<void> {
@@ -24,9 +30,12 @@ async function sync(folder: string): Promise<void> {
 
 /**
  * Keeps the record in `session.N.json`, where N is the version. A swap links a finished file to the next number, which succeeds for
- * one process alone, so that no lock is needed, and none can be left behind (rule 12).
+ * one process alone, so that no lock is needed, and none can be left behind (rule 12). Numbers begin anew once the record is gone:
+ * the client sees a number with a hash of the content, which no later record has.
  */
-export class FileStore implements Store {
+export class FileStore implements SessionStore {
+    readonly isPersistent = true
+
     /** `observe` is called between the steps of a swap; tests end the process there. */
     constructor(private readonly folder: string, private readonly observe: (point: string) => void = () => {}) {}
 
@@ -38,32 +47,35 @@ export class FileStore implements Store {
     private async versions(): Promise<number[]> {
         const names = await readdir(this.folder).catch((error) => {
             if (codeOf(error) === "ENOENT") return []
-            throw new StoreError("failed")
+            throw failure(error)
         })
         const numbers = names.map((name) => Number(/^session\.(\d+)\.json$/.exec(name)?.[1] ?? 0))
         return numbers.filter((number) => number > 0).sort((left, right) => right - left)
     }
 
-    async load(): Promise<Stored | null> {
+    async load(): Promise<StoredRecord | null> {
         for (;;) {
             const version = (await this.versions())[0]
             if (version === undefined) return null
             try {
-                return {version: String(version), text: await readFile(this.path(version), "utf8")}
+                const text = await readFile(this.path(version), "utf8")
+                return {version: `${version}-${createHash("sha256").update(text).digest("base64url")}`, text}
             } catch (error) {
                 // Another process has swapped meanwhile.
-                if (codeOf(error) !== "ENOENT") throw new StoreError("failed")
+                if (codeOf(error) !== "ENOENT") throw failure(error)
             }
         }
     }
 
-    async replace(expected: string | null, text: string): Promise<boolean> {
-        await mkdir(this.folder, {recursive: true, mode: 0o700})
+    async replace(expected: string | null, text: string | null): Promise<boolean> {
+        if (((await this.load())?.version ?? null) !== expected) return false
         const versions = await this.versions()
-        if ((versions[0] ?? 0) !== Number(expected ?? 0)) return false
+        if ((versions[0] ?? 0) !== parseInt(expected ?? "0", 10)) return false
+        if (text === null) return await this.remove(versions)
         const next = (versions[0] ?? 0) + 1
-        const temp = `${this.folder}/new-${randomText(9)}`
+        const temp = `${this.folder}/new-${randomName()}`
         try {
+            await mkdir(this.folder, {recursive: true, mode: 0o700})
             await write(temp, text)
             this.observe("temp-written")
             await link(temp, this.path(next))
@@ -76,7 +88,7 @@ export class FileStore implements Store {
             }
         } catch (error) {
             if (codeOf(error) === "EEXIST") return false
-            throw new StoreError("failed")
+            throw failure(error)
         } finally {
             await rm(temp, {force: true})
         }
@@ -84,41 +96,75 @@ export class FileStore implements Store {
         return true
     }
 
+    /** Removes the record: the oldest file first, so that no older one counts in between. */
+    private async remove(versions: number[]): Promise<boolean> {
+        try {
+            for (const version of [...versions].reverse()) await rm(this.path(version), {force: true})
+            return true
+        } catch (error) {
+            throw failure(error)
+        }
+    }
+
     async setAside(): Promise<void> {
         const version = (await this.versions())[0]
-        if (version) await rename(this.path(version), `${this.folder}/unreadable-${randomText(9)}`)
+        try {
+            if (version) await rename(this.path(version), `${this.folder}/unreadable-${randomName()}`)
+        } catch (error) {
+            if (codeOf(error) !== "ENOENT") throw failure(error)
+        }
     }
 }
 
 /** Keeps the key in `device.jwk`. A program that can read the file has the key. */
 export class FileKeys implements Keys {
+    private known: DeviceKey | null = null
+
     constructor(private readonly folder: string) {}
 
     async key(): Promise<DeviceKey | null> {
+        if (this.known) return this.known
+        let text: string
         try {
-            return await deviceKey(JSON.parse(await readFile(`${this.folder}/device.jwk`, "utf8")) as JsonWebKey)
+            text = await readFile(`${this.folder}/device.jwk`, "utf8")
         } catch (error) {
             if (codeOf(error) === "ENOENT") return null
-            throw error
+            throw new KeyError("failed", codeOf(error))
+        }
+        try {
+            const jwk = JSON.parse(text) as JsonWebKey
+            this.known = await webDeviceKey(webcrypto, await importPrivateKey(webcrypto, jwk), jwk)
+            return this.known
+        } catch {
+            throw new KeyError("corrupted", "device.jwk holds no key")
         }
     }
 
     async makeKey(): Promise<DeviceKey> {
         const stored = await this.key()
         if (stored) return stored
-        await mkdir(this.folder, {recursive: true, mode: 0o700})
-        const temp = `${this.folder}/new-${randomText(9)}`
-        await write(temp, JSON.stringify(await newKey()))
+        const temp = `${this.folder}/new-${randomName()}`
         try {
+            await mkdir(this.folder, {recursive: true, mode: 0o700})
+            const pair = await newKeyPair(webcrypto, true)
+            await write(temp, JSON.stringify(await webcrypto.subtle.exportKey("jwk", pair.privateKey)))
             // Another process may have been first: its key is the device's.
             await link(temp, `${this.folder}/device.jwk`).catch((error) => {
                 if (codeOf(error) !== "EEXIST") throw error
             })
+            await sync(this.folder)
+        } catch (error) {
+            throw new KeyError("failed", codeOf(error) || String(error))
         } finally {
             await rm(temp, {force: true})
         }
         const key = await this.key()
-        if (!key) throw new Error("the key is gone")
+        if (!key) throw new KeyError("failed", "the key is gone")
         return key
+    }
+
+    async deleteKey(): Promise<void> {
+        this.known = null
+        await rm(`${this.folder}/device.jwk`, {force: true})
     }
 }
