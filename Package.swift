@@ -333,8 +333,10 @@ let package = Package(
             ], exclude: ["Scripts"])
         + tests(
             "BrowserTests", "system",
-            ["sojourn", "sojourn-phone", "PageSamples", "TLSFixture", "PostgresFixture", "Repository"],
-            exclude: ["Scripts"])
+            [
+                "sojourn", "sojourn-phone", "sojourn-conformance", "PageSamples", "TLSFixture", "PostgresFixture",
+                "Repository",
+            ], exclude: ["Scripts"])
         + tests(
             "SDKTests", "system",
             [

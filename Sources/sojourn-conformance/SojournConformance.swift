@@ -4,8 +4,8 @@
 // know: how a client works inside; everything is seen in the driver's answers, in the requests that pass the proxy, and at the
 // server. The manual's page `Apps/Conformance` describes the protocol for authors of drivers.
 //
-// Reading order: SojournConformance; Frame: Options, Scenario, Runner, World (a server behind a proxy), SeenRequest, Driver,
-// DriverAnswer; Scenarios: one file for each chapter of the rules.
+// Reading order: SojournConformance; Frame: Options, Scenario, Capabilities, Runner, World (a server behind a proxy), SeenRequest,
+// CrossOrigin, Driver, DriverAnswer, Driver+User; Scenarios: one file for each chapter of the rules.
 
 import Foundation
 
@@ -25,8 +25,11 @@ enum SojournConformance {
         // The servers are the tests' own, and take every variable with this prefix as a setting.
         for name in ProcessInfo.processInfo.environment.keys where name.hasPrefix("SOJOURN_") { unsetenv(name) }
         if let path = options.server { setenv("SOJOURN_BINARY", path, 1) }
-        let failures = await Runner(command: options.driver, jobs: options.jobs).run(scenarios)
-        print("\(scenarios.count - failures) passed, \(failures) failed")
-        exit(failures == 0 ? 0 : 1)
+        let capabilities = await Capabilities.of(options.driver)
+        let runner = Runner(command: options.driver, jobs: options.jobs, capabilities: capabilities)
+        let count = await runner.run(scenarios)
+        let skipped = count.skipped == 0 ? "" : ", \(count.skipped) skipped"
+        print("\(count.passed) passed, \(count.failed) failed\(skipped)")
+        exit(count.failed == 0 ? 0 : 1)
     }
 }

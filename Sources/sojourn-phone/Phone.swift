@@ -8,31 +8,52 @@ import SojournTestKit
 
 /// The apps of one phone, one in each folder, and the commands that they obey.
 actor Phone {
+    /// An app with a session of its own.
+    struct App {
+        let folder: URL
+        let sojourn: Sojourn
+        let store: FileStore
+        let gate: FolderGate
+        let passkeys: ScreenPasskeys
+        /// Whether this process has logged the user in.
+        var hasLoggedIn = false
+    }
+
     private let folder: URL
     private let configuration: SojournConfiguration
+    /// What the app does wrong on purpose.
+    let broken: Break?
+    let screen = Screen()
     private let points = Points()
     private let clock = PhoneClock()
     private let failures = StoreFailures()
     private let log: Log
     /// The login of another device that was scanned last.
     var login: LoginSession?
-    private var apps: [String: (sojourn: Sojourn, store: FileStore)] = [:]
+    private var apps: [String: App] = [:]
 
-    init(folder: URL, configuration: SojournConfiguration, log: Log) {
-        (self.folder, self.configuration, self.log) = (folder, configuration, log)
+    init(folder: URL, configuration: SojournConfiguration, log: Log, broken: Break?) {
+        let screen = screen
+        var configuration = configuration
+        if broken != .backgroundPrompts { configuration.readyForUser = { screen.isInFront } }
+        (self.folder, self.configuration, self.log, self.broken) = (folder, configuration, log, broken)
     }
 
-    private func app(_ name: String) -> (sojourn: Sojourn, store: FileStore) {
+    private func app(_ name: String) -> App {
         if let app = apps[name] { return app }
         let place = name.isEmpty ? folder : folder.appendingPathComponent(name)
         let store = FileStore(directory: place, observe: { [points] step in points.pass(step) })
         // One transport each, because a `URLSession` opens few connections to one server.
-        let transport = PointTransport(base: URLSessionTransport(clock: clock), points: points)
+        let network = BreakingTransport(base: URLSessionTransport(clock: clock), broken: broken)
+        let gate = FolderGate(folder: place, screen: screen)
         let sojourn = Sojourn(
             configuration, store: FailingStore(base: store, failures: failures), keys: SoftwareKeys(directory: place),
-            transport: transport, clock: clock, log: log)
-        apps[name] = (sojourn, store)
-        return (sojourn, store)
+            gate: gate, transport: PointTransport(base: network, points: points), clock: clock, log: log)
+        // The origin of an app on Apple's platforms is the relying party itself.
+        let passkeys = ScreenPasskeys(base: SoftwarePasskeys(origin: "https://localhost"), screen: screen)
+        let app = App(folder: place, sojourn: sojourn, store: store, gate: gate, passkeys: passkeys)
+        apps[name] = app
+        return app
     }
 
     /// Carries out a command, and returns the members of the answer.
@@ -43,7 +64,15 @@ actor Phone {
             clock.elapse(command.integer("elapse") ?? 0)
             return [:]
         }
-        let (sojourn, store) = app(command.text("in") ?? "")
+        let name = command.text("in") ?? ""
+        let answer = await carryOut(command, app(name))
+        if command.text("do") == "login" { apps[name]?.hasLoggedIn = true }
+        return await breakRule(after: command, app(name), answer)
+    }
+
+    /// Carries out a command of an app.
+    func carryOut(_ command: [String: JSONValue], _ app: App) async -> [String: JSONValue] {
+        let (sojourn, store) = (app.sojourn, app.store)
         do {
             switch command.text("do") ?? "" {
             case "start":
@@ -52,7 +81,8 @@ actor Phone {
             case "state": return Self.describe(sojourn.state)
             case "login":
                 let account = try await sojourn.signIn(
-                    username: command.text("username") ?? "", password: command.text("password") ?? "")
+                    username: command.text("username") ?? "", password: command.text("password") ?? "",
+                    mode: Self.mode(command))
                 return ["user": .string(account.username ?? account.userID)]
             case "login-anonymously":
                 let account = try await sojourn.signInAnonymously()
@@ -96,7 +126,9 @@ actor Phone {
                 points.arm(point, stop)
                 return [:]
             case "swap": return ["won": .integer(try await swap(store, count: command.integer("count") ?? 1))]
-            case let name: return try await carryOutLogin(command, sojourn) ?? ["error": .string("no command \(name)")]
+            case let name:
+                if let answer = try await carryOutForUser(command, app) { return answer }
+                return try await carryOutLogin(command, sojourn) ?? ["error": .string("no command \(name)")]
             }
         } catch let error as SojournError {
             return Self.describe(error)

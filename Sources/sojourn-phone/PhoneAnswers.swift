@@ -28,8 +28,22 @@ extension Phone {
         case .locked: ["error": .string("locked")]
         case .presenceRequired: ["error": .string("presence-required")]
         case .secondFactorRequired: ["error": .string("second-factor-required")]
-        case .presence(let failure): ["error": .string("presence"), "detail": .string("\(failure)")]
-        case .store, .key, .cancelled, .misconfigured: ["error": .string("other"), "detail": .string("\(error)")]
+        case .presence(let failure):
+            ["error": .string("presence"), "reason": .string(word(failure.error)), "detail": .string("\(failure)")]
+        case .cancelled: ["error": .string("canceled")]
+        case .store, .key, .misconfigured: ["error": .string("other"), "detail": .string("\(error)")]
+        }
+    }
+
+    /// What a check says when its keys are gone.
+    static let enrollmentChanged = "enrollment-changed"
+
+    private static func word(_ error: PresenceError) -> String {
+        switch error.kind {
+        case .cancelled: "canceled"
+        case .notRecognized, .possibleAttack: "failed"
+        case .enrollmentChanged: enrollmentChanged
+        default: "other"
         }
     }
 }

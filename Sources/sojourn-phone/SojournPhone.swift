@@ -1,17 +1,19 @@
 // sojourn-phone: an app on a phone as a program, for tests that kill it, freeze it, or run two of them on one store.
 //
 // Owns: the commands and the points at which the program stops. Must not know: the server's modules. Reading order: SojournPhone,
-// Phone (the commands), PhoneLogins, PhoneAnswers, Points, FailingStore.
+// Phone (the commands), Phone+User, PhoneLogins, PhoneAnswers, Screen, Points, FailingStore, Breaks.
 //
 // Lines of JSON come in, and one line of JSON goes out for each: {"id": 1, "do": "token", "need": "fresh"} gives
 // {"id": 1, "token": "…"} or {"id": 1, "error": "ended", "reason": "…"}. Commands that come without waiting for the answer are
 // carried out side by side. `in` names a folder below DIR, each with a session of its own.
 //
-// start · state · login username password · login-anonymously · name username password · adopt answer · identity
+// start · state · login username password [mode] · login-anonymously · name username password · adopt answer · identity
 // begin-login redirect · finish-login callback (the login page: the URL to open, and the one with which the browser comes back)
 // token [need: usable, fresh, renewed] · call url · logout · clock [wall] [elapse] · store fail (read, write, none)
 // freeze at · crash at (a point: before-send, sent, received, locked, temp-written, temp-synced, renamed, folder-synced)
 // scan text · confirm [number] · prove password · deny · login-state (the login of another device)
+// presence [answers] [background] [enrolled] · mode to [password] · unlock [password] · lock (the user at the screen, and modes)
+// add-passkey [name] · login-passkey [mode] · show-presence (passkeys, of an authenticator in memory) · capabilities
 // register-pushes · push text (or file: a pushed message, encrypted or plain)
 // swap count · exit
 //
@@ -27,6 +29,7 @@ enum SojournPhone {
         var folder: URL
         var configuration: SojournConfiguration
         var log = Log.none
+        var broken: Break?
     }
 
     /// The arguments, or nil if they are wrong.
@@ -55,17 +58,27 @@ enum SojournPhone {
             default: .boundRefreshToken
             }
         configuration.deviceID = options["--device"]
-        return Arguments(folder: URL(fileURLWithPath: folder), configuration: configuration, log: log)
+        var arguments = Arguments(folder: URL(fileURLWithPath: folder), configuration: configuration, log: log)
+        if let word = options["--break"] {
+            guard let broken = Break(rawValue: word) else { return nil }
+            arguments.broken = broken
+        }
+        return arguments
     }
 
     static func main() {
         guard let arguments = parse(CommandLine.arguments) else {
-            let usage =
-                "usage: sojourn-phone DIR --server URL [--renewal refresh-token|bound|device-key] [--device ID] [--log]\n"
+            let usage = """
+                usage: sojourn-phone DIR --server URL [--renewal refresh-token|bound|device-key] [--device ID] [--log]
+                                     [--break \(Break.allCases.map(\.rawValue).joined(separator: "|"))]
+
+                """
             FileHandle.standardError.write(Data(usage.utf8))
             exit(2)
         }
-        let phone = Phone(folder: arguments.folder, configuration: arguments.configuration, log: arguments.log)
+        let phone = Phone(
+            folder: arguments.folder, configuration: arguments.configuration, log: arguments.log,
+            broken: arguments.broken)
         Thread.detachNewThread { obey(phone) }
         dispatchMain()
     }

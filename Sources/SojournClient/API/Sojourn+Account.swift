@@ -84,15 +84,17 @@ extension Sojourn {
     /// Makes a call. If the server refuses the access token, it is renewed once; what the renewal finds counts, because it
     /// presents what is stored.
     func call(_ call: AccountCall) async throws(SojournError) -> HTTPAnswer {
-        try await self.call(try call.message(to: try server()), requiresUserForItself: call.requiresUserForItself)
+        try await self.call(
+            try call.message(to: try server()), requiresUserForItself: call.requiresUserForItself,
+            answersDemand: call.answersDemand)
     }
 
     /// Sends a request of an account call, without its access token.
     func call(
-        _ plain: HTTPMessage, requiresUserForItself: Bool = false
+        _ plain: HTTPMessage, requiresUserForItself: Bool = false, answersDemand: Bool = false
     ) async throws(SojournError) -> HTTPAnswer {
-        let answer = try await answer(to: plain)
-        guard !(200..<300).contains(answer.status) else { return answer }
+        let answer = try await answer(to: plain, answersDemand: answersDemand)
+        guard !answer.isSuccess else { return answer }
         if case .presenceRequired(let requirement) = Verdict<TokenAnswer>(of: answer), !requiresUserForItself {
             note(requirement)
         }
@@ -100,12 +102,12 @@ extension Sojourn {
     }
 
     /// Sends a request, without its access token. The answer is a refusal as well.
-    func answer(to plain: HTTPMessage) async throws(SojournError) -> HTTPAnswer {
-        var token = try await accessToken()
+    func answer(to plain: HTTPMessage, answersDemand: Bool = false) async throws(SojournError) -> HTTPAnswer {
+        var token = answersDemand ? try await tokenDuringDemand() : try await accessToken()
         var (isRenewed, isSignedAgain) = (false, false)
         while true {
             let answer = try await exchanged(try await authorized(plain, by: token))
-            guard !(200..<300).contains(answer.status) else {
+            guard !answer.isSuccess else {
                 if answer.serverTime != nil { noteReached() }
                 return answer
             }
@@ -121,6 +123,16 @@ extension Sojourn {
             } else {
                 return answer
             }
+        }
+    }
+
+    /// The token for an answer to a demand: the stored one if no other comes, because the renewal waits for that answer.
+    private func tokenDuringDemand() async throws(SojournError) -> AccessToken {
+        do throws(SojournError) { return try await accessToken() } catch {
+            guard case .presenceRequired = error, let session = try await current()?.record.session, isOpen(session),
+                session.isUsable(at: now)
+            else { throw error }
+            return session.token
         }
     }
 
@@ -151,7 +163,7 @@ extension Sojourn {
 
     /// The error of a call; nil if it succeeded. A call ends no session.
     func error(of answer: HTTPAnswer) -> SojournError? {
-        guard !(200..<300).contains(answer.status) else { return nil }
+        guard !answer.isSuccess else { return nil }
         let verdict = Verdict<TokenAnswer>(of: answer)
         guard case .ended = verdict, let error = ErrorAnswer(parsing: answer.body) else { return SojournError(verdict) }
         return .refused(error.refusal(answer.status))

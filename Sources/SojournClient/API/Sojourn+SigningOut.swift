@@ -122,7 +122,7 @@ extension Sojourn {
                 } catch { return .refused }
             }
             guard let answer = try? await exchange(message, within: configuration.patience) else { return .unreachable }
-            if (200..<300).contains(answer.status) { return .paid }
+            if answer.isSuccess { return .paid }
             switch Verdict<TokenAnswer>(of: answer) {
             case .signAgain: continue
             case .unreachable: return .unreachable

@@ -119,12 +119,15 @@ extension HTTPAnswer {
         return min(max(until - now, 0), RetrySchedule.retryAfterMax)
     }
 
+    /// Whether the call has succeeded: a 2xx without content or with JSON. A page of a portal is neither.
+    var isSuccess: Bool { (200..<300).contains(status) && (body.isEmpty || JSONValue(parsing: body) != nil) }
+
     /// The server's time, if this is an answer of the server itself: that of the tokens, or `Date` beside another object or an
     /// error of the server. A cache says by `Age` that its `Date` is old.
     package var serverTime: Int64? {
         if let tokens = TokenAnswer(parsing: body), status == 200 { return tokens.issuedAt }
-        let isSuccess = (200..<300).contains(status) && JSONValue(parsing: body)?.members != nil
-        guard self["Age"] == nil, isSuccess || ErrorAnswer(parsing: body) != nil else { return nil }
+        let isAnswer = (200..<300).contains(status) && JSONValue(parsing: body)?.members != nil
+        guard self["Age"] == nil, isAnswer || ErrorAnswer(parsing: body) != nil else { return nil }
         return self["Date"].flatMap(HTTPDate.seconds)
     }
 }

@@ -101,7 +101,9 @@ extension Sojourn {
 
     /// Notes that the server has seen the user.
     func notePresence() async {
-        presence = nil
+        (presence, heldError) = (nil, nil)
+        // A demand of the server has held renewals back until now.
+        retries.noteAnswer()
         publishState()
         // APIs read in the token when the user was there.
         rejections = []

@@ -84,6 +84,14 @@ extension AccountCall {
     /// Whether each call is another request, although it says the same.
     var isNewEachTime: Bool { if case .change(let change) = self { change.isNewEachTime } else { false } }
 
+    /// Whether the call shows the presence that a renewal waits for.
+    var answersDemand: Bool {
+        switch self {
+        case .presenceOptions, .showPresenceByPasskey, .change(.showPresence): true
+        default: false
+        }
+    }
+
     /// Whether a required presence concerns this call alone, so that the session goes on without it.
     var requiresUserForItself: Bool {
         switch self {

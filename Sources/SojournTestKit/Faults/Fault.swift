@@ -14,6 +14,9 @@ public indirect enum Fault: Hashable, Sendable {
     case delayAnswer(Duration)
     /// A second copy of the request arrives after the first, and its answer is lost.
     case duplicate(after: Duration)
+    /// The request arrives twice, and the answer to the second copy is the one that comes back: a browser repeats a request by itself
+    /// when its connection was cut.
+    case repeated
     /// A proxy answers with this status instead of the server, with an empty body.
     case status(Int, retryAfter: Int64? = nil)
     /// A captive portal answers 200 with this page instead of the server.

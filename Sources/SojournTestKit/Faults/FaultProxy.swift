@@ -113,6 +113,7 @@
                 gate.blockUntilOpen()
                 return held
             case .delay(let duration): pause(duration)
+            case .repeated: _ = forward()
             case .pass, .loseAnswer, .delayAnswer, .duplicate, .cut, .wrongDate, .staleNonce: break
             }
             guard var answer = forward() else { return nil }
@@ -127,7 +128,7 @@
             case .cut(let count): return bytes(answer, bodyPrefix: count)
             case .wrongDate(let hours): answer.shiftDate(byHours: hours)
             case .staleNonce: answer.replace("DPoP-Nonce", by: unknownNonce)
-            case .pass, .loseRequest, .delay, .status, .page, .answer, .held: break
+            case .pass, .loseRequest, .delay, .repeated, .status, .page, .answer, .held: break
             }
             return bytes(answer)
         }

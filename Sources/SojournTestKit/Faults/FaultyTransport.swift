@@ -63,6 +63,7 @@ public struct FaultyTransport: Transport {
             await gate.pass()
             return try result.get()
         case .delay(let duration): await pause(duration)
+        case .repeated: _ = try await base.send(request, within: limit)
         case .pass, .loseAnswer, .delayAnswer, .duplicate, .cut, .wrongDate, .staleNonce: break
         }
         // The journey is over when the answer is here, however long the client waits.
@@ -78,7 +79,7 @@ public struct FaultyTransport: Transport {
         case .cut(let count): answer.body = Array(answer.body.prefix(count))
         case .wrongDate(let hours): answer.shiftDate(byHours: hours)
         case .staleNonce: answer.replace("DPoP-Nonce", by: unknownNonce)
-        case .pass, .loseRequest, .delay, .status, .page, .answer, .held: break
+        case .pass, .loseRequest, .delay, .repeated, .status, .page, .answer, .held: break
         }
         return answer
     }

@@ -20,6 +20,8 @@ struct Scenario: Sendable {
     var settings = ServerSettings(rotationInterval: 0, refreshAfter: World.refreshAfter)
     /// Further variables for the server.
     var environment: [String: String] = [:]
+    /// What the scenario needs of the client. It is skipped for a client that lacks it.
+    var needs: [Ability] = []
     /// Plays the history. Throws at the first thing that is wrong.
     let play: @Sendable (World) async throws -> Void
 
@@ -29,7 +31,14 @@ struct Scenario: Sendable {
     func isCalled(_ word: String) -> Bool { [label, name, "\(rule)"].contains(word) }
 
     /// Every scenario, by rule.
-    static let all = Array([storing, presenting, deciding, time, waiting, leaving, signing, keeping].joined())
+    static let all: [Scenario] = {
+        let chapters = [
+            storing, presenting, phones, deciding, time, waiting, leaving, signing, otherLogins, demanding, sealing,
+            prompting, keeping,
+        ].joined()
+        // A chapter may have scenarios of several rules.
+        return (1...20).flatMap { rule in chapters.filter { $0.rule == rule } }
+    }()
 }
 
 /// What a client did wrong.

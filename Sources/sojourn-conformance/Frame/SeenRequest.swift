@@ -6,12 +6,20 @@ struct SeenRequest: Sendable {
     enum Kind: Hashable, Sendable {
         /// `POST /oauth/token` or `POST /v1/refresh`.
         case renewal
+        /// `POST /oauth/token` for the tokens of a login that a phone has approved (RFC 8628).
+        case collection
+        /// What the phone does about the login of another device.
+        case approval
+        /// `POST /v1/me/presence`.
+        case presence
         /// `POST /v1/login`.
         case login
         /// `POST /v1/logout`.
         case logout
         /// A path that begins with `/api/`: the proxy stands for an API of the app.
         case api
+        /// The question of a browser whether it may send a request to another origin.
+        case preflight
         case other
     }
 
@@ -22,13 +30,6 @@ struct SeenRequest: Sendable {
 
     init(_ message: HTTPMessage) {
         self.message = message
-        kind =
-            switch message.url.path {
-            case "/oauth/token", "/v1/refresh": .renewal
-            case "/v1/login": .login
-            case "/v1/logout": .logout
-            case let path: path.hasPrefix("/api/") ? .api : .other
-            }
         if let json = JSONValue(parsing: message.body)?.members {
             members = json.mapValues { $0.text ?? $0.integer.map(String.init) ?? "" }
         } else {
@@ -36,7 +37,28 @@ struct SeenRequest: Sendable {
             parts.percentEncodedQuery = String(decoding: message.body, as: UTF8.self)
             members = Dictionary((parts.queryItems ?? []).map { ($0.name, $0.value ?? "") }) { first, _ in first }
         }
+        kind = Self.kind(of: message, grant: members["grant_type"])
     }
+
+    private static func kind(of message: HTTPMessage, grant: String?) -> Kind {
+        guard message.method != "OPTIONS" else { return .preflight }
+        switch message.url.path {
+        case "/oauth/token": return grant == deviceGrant ? .collection : .renewal
+        case "/v1/refresh": return .renewal
+        case "/v1/login": return .login
+        case "/v1/logout": return .logout
+        case "/v1/me/presence": return .presence
+        case let path where path.hasPrefix("/v1/me/logins/") && message.method == "POST": return .approval
+        case let path: return path.hasPrefix("/api/") ? .api : .other
+        }
+    }
+
+    /// The grant of a device that a phone lets in.
+    static let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+
+    /// The origin of the page that has sent it; nil if no browser has.
+    var origin: String? { field("Origin") }
+    var isOfAPI: Bool { message.url.path.hasPrefix("/api/") }
 
     private func field(_ name: String) -> String? {
         message.fields.first { $0.name.lowercased() == name.lowercased() }?.value

@@ -27,10 +27,11 @@ final class World: Sendable {
     private var place: URL { folder.appendingPathComponent("app") }
     private let command: [String]
     private let renewal: Scenario.Renewal
+    private let capabilities: Capabilities
     private let state: Guarded<State>
 
-    init(_ scenario: Scenario, command: [String]) async throws {
-        (self.command, renewal) = (command, scenario.renewal)
+    init(_ scenario: Scenario, command: [String], _ capabilities: Capabilities) async throws {
+        (self.command, renewal, self.capabilities) = (command, scenario.renewal, capabilities)
         let name = "conformance-\(scenario.name)-\(UUID().uuidString.prefix(8))"
         folder = FileManager.default.temporaryDirectory.appendingPathComponent(name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -42,15 +43,24 @@ final class World: Sendable {
                 return state.withLock { state in
                     state.seen.append(seen)
                     let rest = state.plans[seen.kind]?.rest ?? .pass
-                    return state.plans[seen.kind]?.script.popFirst() ?? rest
+                    let fault = state.plans[seen.kind]?.script.popFirst() ?? rest
+                    return CrossOrigin.fault(fault, for: seen)
                 }
             })
         var options = LocalServer.Options()
         options.issuer = proxy.url
         options.settings = scenario.settings
         options.environment = scenario.environment
+        if scenario.needs.contains(.passkeys) {
+            let origins = ["https://localhost"] + (capabilities.origin.map { [$0] } ?? [])
+            options.environment["SOJOURN_PASSKEYS_RP_ID"] = "localhost"
+            options.environment["SOJOURN_PASSKEYS_ORIGINS"] = origins.joined(separator: ",")
+        }
         server = try await LocalServer.start(options)
         proxy.target = server.directURL
+        if let origin = capabilities.origin {
+            try await server.changeClient("mobile", ["allowed_origins": .array([.string(origin)])])
+        }
         try await createUser("anna")
     }
 
@@ -93,13 +103,30 @@ final class World: Sendable {
         return names.map(place.appendingPathComponent).filter { !$0.hasDirectoryPath }
     }
 
-    /// Overwrites everything that the client has stored.
-    func replaceFiles(by text: String) throws {
-        for path in try paths() { try Data(text.utf8).write(to: path) }
+    /// Overwrites everything that the client has stored, while no process of it runs.
+    func replaceFiles(by text: String) async throws {
+        guard capabilities.lacks.contains(.files) else {
+            for path in try paths() { try Data(text.utf8).write(to: path) }
+            return
+        }
+        let driver = try driver()
+        try await driver.command("spoil", ["text": .string(text)])
+        await driver.kill()
     }
 
-    /// The contents of what the client has stored.
-    func files() throws -> [String] { try paths().map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) } }
+    /// The contents of what the client has stored, by the paths of their files.
+    ///
+    /// - Parameter driver: a process that tells them if the client has no files.
+    func files(_ driver: Driver) async throws -> [String] {
+        guard capabilities.lacks.contains(.files) else {
+            return try paths().sorted { $0.path < $1.path }.map {
+                String(decoding: try Data(contentsOf: $0), as: UTF8.self)
+            }
+        }
+        let answer = try await driver.ask("stored")
+        guard let texts = answer.members["files"]?.elements else { throw Wrongdoing("no files: \(answer)") }
+        return texts.compactMap(\.text)
+    }
 
     /// What all drivers wrote on standard error.
     var errors: String {
@@ -134,6 +161,9 @@ final class World: Sendable {
     }
 
     var renewals: [SeenRequest] { seen(.renewal) }
+
+    /// How many requests have come.
+    var count: Int { state.withLock { $0.seen.count } }
 
     /// Waits until so many requests of a kind have come since the start, and returns them.
     @discardableResult

@@ -64,6 +64,12 @@ extension Scenario {
             try await driver.elapse()
             _ = try await driver.requireToken(.fresh, "when logins are on again")
         },
+        Scenario(rule: 7, name: "opaque", sentence: "an answer without a field that can be read keeps the session") {
+            world in
+            let driver = try await world.signedIn()
+            let answers = [401, 400, 403, 429, 503, 200].map { Fault.answer(HTTPAnswer(status: $0)) }
+            try await Self.survive(answers, world, driver)
+        },
         Scenario(rule: 7, name: "redirect", sentence: "a redirect is not followed: a token goes to no other server") {
             world in
             let other = try FaultProxy()

@@ -1,7 +1,7 @@
 import SojournClient
 import SojournTestKit
 
-// Rules 13 to 16: logouts, keys, proofs, and demands.
+// Rules 13 to 15: logouts, keys and proofs.
 extension Scenario {
     static let leaving = [
         Scenario(
@@ -115,27 +115,6 @@ extension Scenario {
             world.plan(.renewal)
             try await driver.elapse()
             _ = try await driver.requireToken(.fresh, "when proofs are accepted again")
-        },
-        Scenario(
-            rule: 16, name: "demand", sentence: "a demand for the user keeps everything"
-        ) { world in
-            let driver = try await world.signedIn()
-            let demand = """
-                {"error":"insufficient_user_authentication","reason":"insufficient_user_authentication",\
-                "reauthenticate":false,"acr_values":"presence password"}
-                """
-            world.plan(.renewal, [.answer(.json(400, demand))])
-            try await driver.elapse()
-            let answer = try await driver.token(.fresh)
-            try require(
-                answer.error != nil && answer.error != "ended" && answer.error != "not-signed-in",
-                "the answer to token is \(answer)")
-            let state = try await driver.ask("state")
-            try require(["presence-required", "signed-in"].contains(state.state), "the state is \(state)")
-            try await driver.elapse()
-            _ = try await driver.requireToken(.fresh, "when the server asks for nothing")
-            let seen = world.renewals
-            try require(seen[0].refreshToken == seen[1].refreshToken, "another token was presented")
         },
     ]
 }

@@ -22,7 +22,7 @@ extension Scenario {
         Scenario(
             rule: 3, name: "frozen",
             sentence: "a process that stood still between loading and sending ends nothing, because it says sent_at",
-            settings: ServerSettings(rotationInterval: 1, refreshAfter: World.refreshAfter)
+            settings: ServerSettings(rotationInterval: 1, refreshAfter: World.refreshAfter), needs: [.freezing]
         ) { world in
             let frozen = try await world.signedIn()
             try await frozen.command("freeze", ["at": .string("before-send")])
@@ -110,6 +110,22 @@ extension Scenario {
                 world.seen(.login).last?.idempotencyKey != seen[0].idempotencyKey,
                 "a login after a logout has the key of the login before it")
             _ = try await driver.requireToken("after the second login")
+        },
+        Scenario(
+            rule: 4, name: "repeated",
+            sentence: "a renewal that the network sends twice, proof and all, is one renewal", renewal: .bound
+        ) { world in
+            let driver = try await world.signedIn()
+            for number in 1...2 {
+                world.plan(.renewal, [.repeated])
+                try await driver.elapse()
+                _ = try await driver.requireToken(.fresh, "when the network sends renewal \(number) twice")
+            }
+            try require(world.renewals.count == 2, "\(world.renewals.count) renewals instead of two")
+            try require(try await world.sessions(of: "anna").count == 1, "the session has ended")
+            await driver.kill()
+            let next = try world.driver()
+            _ = try await next.requireToken(.renewed, "after a new start")
         },
         Scenario(rule: 5, name: "late-answer", sentence: "an answer that comes after a logout signs nobody in") {
             world in

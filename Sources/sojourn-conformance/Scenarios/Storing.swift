@@ -59,13 +59,13 @@ extension Scenario {
             try await next.requireSignedIn("after errors of the store and a new start")
             await next.kill()
             let damage = "no record, and still something that nobody may delete"
-            try world.replaceFiles(by: damage)
+            try await world.replaceFiles(by: damage)
             let last = try world.driver()
             let token = try await last.token()
             try require(token.token == nil && token.error != "ended", "with a damaged record: \(token)")
             try await last.login("anna")
             _ = try await last.requireToken("after a login")
-            try require(try world.files().contains(damage), "the damaged record was deleted")
+            try require(try await world.files(last).contains(damage), "the damaged record was deleted")
         },
         Scenario(
             rule: 20, name: "log", sentence: "standard error holds no token, no proof, no password and no name",

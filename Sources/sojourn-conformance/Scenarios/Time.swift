@@ -129,7 +129,8 @@ extension Scenario {
             try require(world.renewals.count == 1, "\(world.renewals.count) requests instead of one")
         },
         Scenario(
-            rule: 12, name: "two-processes", sentence: "no process waits for the network of another, and both agree"
+            rule: 12, name: "two-processes", sentence: "no process waits for the network of another, and both agree",
+            needs: [.freezing]
         ) { world in
             let first = try await world.signedIn()
             let second = try world.driver()

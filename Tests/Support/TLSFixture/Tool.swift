@@ -20,17 +20,17 @@ public struct Tool {
         public func contains(_ part: String) -> Bool { text.contains(part) }
     }
 
-    /// Runs a program until it ends, at most two minutes; the threads that tasks share are left alone.
-    public static func run(_ words: [String], input: String = "") async throws -> Result {
+    /// Runs a program until it ends, at most so many seconds; the threads that tasks share are left alone.
+    public static func run(_ words: [String], input: String = "", limit: Int = 300) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue(label: "tool").async {
-                continuation.resume(with: Swift.Result { try runAndWait(words, input: input) })
+                continuation.resume(with: Swift.Result { try runAndWait(words, input: input, limit: limit) })
             }
         }
     }
 
     /// Runs a program on this thread, with `input` at its standard input.
-    public static func runAndWait(_ words: [String], input: String = "") throws -> Result {
+    public static func runAndWait(_ words: [String], input: String = "", limit: Int = 300) throws -> Result {
         var inputEnds: [Int32] = [0, 0]
         var outputEnds: [Int32] = [0, 0]
         // Closed on exec from the start, so that no other child keeps an end open.
@@ -43,7 +43,7 @@ public struct Tool {
         posix_spawn_file_actions_adddup2(&actions, inputEnds[0], 0)
         posix_spawn_file_actions_adddup2(&actions, outputEnds[1], 1)
         posix_spawn_file_actions_adddup2(&actions, outputEnds[1], 2)
-        let all = ["timeout", "300"] + words
+        let all = ["timeout", "\(limit)"] + words
         var arguments: [UnsafeMutablePointer<CChar>?] = all.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var pid: pid_t = 0

@@ -6,7 +6,7 @@ import TLSFixture
 import Testing
 
 /// The scripts of `Scripts`, which drive a Chromium of this machine.
-private enum Browser {
+enum Browser {
     /// The program under test: it lies beside the test bundle, unless `SOJOURN_BIN` names another.
     static let program = ProcessInfo.processInfo.environment["SOJOURN_BIN"] ?? beside("sojourn")
 
@@ -18,12 +18,12 @@ private enum Browser {
 
     static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/chromedriver")
 
+    /// The interpreter with the libraries of the scripts.
+    static let python = [Repository.path(".build/peers/bin/python"), "-B"]
+
     static func run(_ script: String, _ arguments: [String]) async throws -> Tool.Result {
-        try await Tool.run(
-            [
-                Repository.path(".build/peers/bin/python"), "-B",
-                Repository.path("Tests/System/BrowserTests/Scripts/\(script).py"),
-            ] + arguments)
+        let path = Repository.path("Tests/System/BrowserTests/Scripts/\(script).py")
+        return try await Tool.run(python + [path] + arguments)
     }
 
     /// Gives `body` a folder that lasts as long as it.

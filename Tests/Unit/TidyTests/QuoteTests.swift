@@ -6,7 +6,8 @@ import Testing
 struct QuoteTests {
     private static let snippets = [
         "Tests/System/ServerTests/Snippets", "Tests/System/SDKTests/Snippets", "Tests/System/SDKTests/Programs/shop",
-        "Tests/System/SDKTests/Programs/http", "Tests/Unit/SojournClientTests/Snippets",
+        "Tests/System/SDKTests/Programs/http", "Tests/System/SDKTests/Programs/bridge",
+        "Tests/System/SDKTests/Programs/python", "Tests/Unit/SojournClientTests/Snippets",
         "Tests/Unit/SojournEventsTests/Snippets",
     ]
     private static let manual = "Sources/sojourn/Sojourn.docc"

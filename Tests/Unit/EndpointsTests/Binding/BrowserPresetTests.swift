@@ -1,6 +1,7 @@
 import AdminActs
 import HTTP
 import JSON
+import Locks
 import Sessions
 import Testing
 

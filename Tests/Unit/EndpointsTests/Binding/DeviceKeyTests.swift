@@ -59,6 +59,27 @@ import Testing
         }
     }
 
+    @Test("An assertion is kept by the refusal of an origin, and by that of a proof without a nonce")
+    func refusalsBeforeUse() async throws {
+        try await EndpointsFixture.with { server in
+            let device = ProvingDevice()
+            let proof = { (nonce: String?) -> Fields in
+                ["DPoP": device.proof(server, .post, "/oauth/token", nonce: nonce)]
+            }
+            let tokens = try await logIn(
+                server, device, fields: ["DPoP": device.proof(server, .post, "/v1/login")])
+            try await server.makeOrigins()
+            try await server.demandNonce(of: "mobile")
+            let kept = assertion(server, device, tokens)
+            let foreign = await resume(server, kept, fields: ["Origin": PageOrigin.unknown.rawValue])
+            #expect(foreign.refusesOrigin, "\(foreign.text)")
+            let refused = await resume(server, kept, fields: proof(nil))
+            let nonce = try #require(refused.field("DPoP-Nonce"), "\(refused.text)")
+            let granted = await resume(server, kept, fields: proof(nonce))
+            #expect(granted.status == 200, "\(granted.text)")
+        }
+    }
+
     @Test func theLongestLifeHolds() async throws {
         try await EndpointsFixture.with { server in
             let device = ProvingDevice()

@@ -2,6 +2,7 @@ import Cryptography
 import HTTP
 import JOSE
 import JSON
+import SQLiteStore
 import Sessions
 import Testing
 
@@ -142,6 +143,20 @@ import Testing
                 #expect(try await Self.row(server, tokens) == row, "\(name)")
             }
             #expect(await server.send(request).string("refresh_token") == first.refresh)
+        }
+    }
+
+    @Test("A repeated refresh has no ID token, which would need no key")
+    func withoutIDToken() async throws {
+        try await EndpointsFixture.with { server in
+            _ = await server.admin(.patch, "/admin/v1/clients/mobile", #"{"scope":"openid offline_access"}"#)
+            let device = ProvingDevice()
+            let tokens = try await server.logIn(device)
+            server.moveClock(to: 1000)
+            let request = Renewal.grant.request(tokens.refresh, device.proof(server, .post, "/oauth/token"))
+            #expect(await server.send(request).string("id_token") != nil)
+            let again = await server.send(request)
+            #expect(again.status == 200 && again.string("id_token") == nil, "\(again.text)")
         }
     }
 

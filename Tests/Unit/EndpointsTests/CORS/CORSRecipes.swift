@@ -41,7 +41,6 @@ struct CORSWorld: Sendable {
             #"{"code":"\#(code)","source":"qr","device_id":"new-1","manual_start":\#(startsByHand)}"#)
     }
 
-    /// A login of a device.
     func deviceLogin() async throws -> (id: String, secret: String) {
         let opened = await server.form("/oauth/device_authorization", "client_id=mobile&scope=read")
         return (

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HTTP
 import Sessions
 import Testing
@@ -159,6 +160,22 @@ import Testing
                 let answer = await server.send(Request(.get, "/v1/me", fields: fields), from: origin)
                 #expect(answer.status == 200 && !answer.isReadable(from: origin), "\(origin)")
                 #expect(answer.field("Vary") == "Origin")
+            }
+        }
+    }
+
+    @Test("The switch for logins, which takes a password, is readable from the origins of all clients")
+    func loginSettings() async throws {
+        try await EndpointsFixture.with { server in
+            try await server.makeOrigins()
+            let credentials = Data("anna:\(EndpointsFixture.password)".utf8).base64EncodedString()
+            let request = Request(
+                .put, "/v1/me/login-settings",
+                fields: ["Authorization": "Basic \(credentials)", "Content-Type": "application/json"],
+                body: Array(#"{"logins_disabled":false}"#.utf8))
+            for origin in PageOrigin.allCases {
+                let answer = await server.send(request, from: origin)
+                #expect(answer.status == 200 && answer.isReadable(from: origin) == origin.isOfSomeClient, "\(origin)")
             }
         }
     }

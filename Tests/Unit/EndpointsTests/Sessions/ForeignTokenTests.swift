@@ -75,6 +75,23 @@ extension EndpointsFixture {
         }
     }
 
+    @Test("A page of another origin logs out neither a foreign token nor the session that it has become")
+    func otherOrigins() async throws {
+        try await EndpointsFixture.with { server in
+            try await server.makeOrigins()
+            try await server.bring()
+            let logout = Request(
+                .post, "/v1/logout", fields: ["Content-Type": "application/json"],
+                body: Array(#"{"refresh_token":"\#(EndpointsFixture.foreignToken)"}"#.utf8))
+            #expect(await server.send(logout, from: .unknown).refusesOrigin)
+            #expect(await server.refresh(EndpointsFixture.foreignToken).status == 200)
+            #expect(await server.send(logout, from: .ofAnotherClient).refusesOrigin)
+            #expect(await server.refresh(EndpointsFixture.foreignToken).status == 200)
+            let answer = await server.send(logout, from: .own)
+            #expect(answer.status == 204 && answer.isReadable(from: .own), "\(answer.text)")
+        }
+    }
+
     @Test func manyAtOnceMakeOneSession() async throws {
         try await EndpointsFixture.with { server in
             try await server.bring()

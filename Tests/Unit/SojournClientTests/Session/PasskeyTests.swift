@@ -78,6 +78,28 @@ struct PasskeyTests {
         #expect(try await phone.sojourn.passkeys().count == 2)
     }
 
+    @Test func demandOfARenewal_isAnsweredByAPasskey_withTheStoredToken() async throws {
+        let phone = try await Phone.signedIn(mode: .biometric)
+        _ = try await phone.sojourn.addPasskey(by: passkeys)
+        try await phone.server.askForUser(every: 900)
+        phone.clock.advance(by: .seconds(3700))
+        for _ in 0..<2 {
+            let error = await #expect(throws: SojournError.self) { try await phone.sojourn.accessToken(.fresh) }
+            guard case .presenceRequired? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+        try await phone.sojourn.showPresence(passkey: passkeys)
+        // The wait after the demand is over as well.
+        _ = try await phone.sojourn.accessToken(.fresh)
+        guard case .signedIn = phone.sojourn.state else {
+            Issue.record("\(phone.sojourn.state)")
+            return
+        }
+        #expect(phone.record?.session?.sessionID == "session1")
+    }
+
     @Test func presence_byAPasskeyOfAnother_isRefused() async throws {
         let (phone, _) = try await phone()
         _ = try await phone.sojourn.signIn(passkey: passkeys)
