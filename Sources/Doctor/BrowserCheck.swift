@@ -89,14 +89,15 @@ public struct BrowserCheck {
             let cors = CORSFields(answer.fields)
             if cors.isAbsent {
                 return [
-                    "Access-Control-Allow-Origin is missing, so that the page sees no error: does the proxy remove it?"
+                    "Access-Control-Allow-Origin is missing, so that the page sees no error: does the client \(clientID) have "
+                        + "origins (sojourn client show \(clientID)), or does the proxy remove the field?"
                 ]
             }
             return cors.faults(for: origin, isPreflight: false)
         }
     }
 
-    /// The same request of a page that has no right to read the answer.
+    /// Sends that request for a page that has no right to read the answer.
     private func foreignPage() async -> [Finding] {
         await judged(
             "other origins", .post, url + Self.tokenPath, ["Origin": Self.foreignOrigin], form

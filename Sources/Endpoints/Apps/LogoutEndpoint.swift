@@ -17,8 +17,7 @@ extension Endpoints {
         case (nil, nil), (.basic?, nil): throw RequestProblem.unauthenticated
         case (_?, _?): throw members.refused("refresh_token", "must not stand beside an Authorization field")
         }
-        if let page = call.page { try await services.logout.admit(page, by: token) }
-        try await services.logout.logOut(token, as: use, from: call.origin)
+        try await services.logout.logOut(token, as: use, page: call.page, from: call.origin)
         return .noContent
     }
 }

@@ -83,7 +83,7 @@ extension Route {
             password while no token works.
             """,
             answers: [.json("LoginSettings", "The switch.")],
-            errors: [.passwordOrTokenUnauthorized, .tooManyRequests]))
+            errors: [.originNotAllowed, .passwordOrTokenUnauthorized, .tooManyRequests]))
 
     static let changeLoginSettings = Route(
         .put, "/v1/me/login-settings", challenge: .bearerOrBasic, onProbation: false,

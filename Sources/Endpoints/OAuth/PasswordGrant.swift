@@ -8,10 +8,10 @@ extension Endpoints {
     /// in general.
     func passwordGrant(_ request: TokenRequest, _ identity: ClientIdentity, _ call: Call) async throws -> Response {
         let client = try await client(identity, call)
-        if let refusal = client.refusal(of: .password) { throw refusal }
+        if let refusal = client.refusal(of: Client.GrantType.password) { throw refusal }
         guard let username = request.username else { throw RequestProblem.invalid("username", "is missing") }
         guard let password = request.password else { throw RequestProblem.invalid("password", "is missing") }
-        if let refusal = client.refusal(of: .password) { throw refusal }
+        if let refusal = client.refusal(of: Client.LoginMethod.password) { throw refusal }
         let login = try loginRequest(request, for: client, by: .password, call)
         return try await logIn(login, username: username, password: password, call) { (grant) throws(ServiceError) in
             TokenAnswer.response(grant, idToken: try idToken(of: grant, for: request))

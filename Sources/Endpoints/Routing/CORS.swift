@@ -21,7 +21,9 @@ extension Route {
     ) -> CORS? {
         if listeners == .admin || errorFormat == .page || isForwardAuthentication { return .noOrigin }
         return switch handler {
-        case .user, .owner: .client
+        case .user: .client
+        // A password and an ID token name no client.
+        case .owner: .anyClient
         // The clients of these calls are backends.
         case .client, .admin, .streaming: .noOrigin
         case .immediate, .open, .openStreaming: nil

@@ -54,7 +54,10 @@ public final class DeviceKeyService: UseCase {
             assertion.subject == record.session.userID.description,
             (try? assertion.verify(with: key.key)) != nil
         else { throw try await refusal(on: record, from: origin) }
-        // The assertion is used up whatever the outcome, because the device can sign the next one by itself.
+        // A page of another origin, and a proof that lacks its nonce, do not use the assertion up.
+        try attempt.page?.admit(in: record)
+        if record.session.keyThumbprint != nil { try attempt.proof?.check(record.client?.dpop ?? .optional) }
+        // Otherwise the assertion is used up whatever the outcome, because the device can sign the next one by itself.
         let token = OneTimeToken(
             .deviceAssertion, of: id.description, id: assertion.id,
             goodUntil: Instant(secondsSinceEpoch: assertion.expiry), at: now)

@@ -8,10 +8,9 @@ internal import Locks
 public final class ProofOfPossession: Sendable {
     /// What a use of a proof is.
     enum Use: Hashable, Sendable {
-        /// The first use.
         case first
-        /// The proof was used before by the same request, byte for byte, which a browser or a network has repeated. Only a refresh
-        /// answers it, without an effect.
+        /// The proof was used before by the same request (path, credential and body), which a browser or a network has
+        /// repeated. Only a refresh answers it, without an effect.
         case repetition
     }
 

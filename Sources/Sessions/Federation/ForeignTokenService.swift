@@ -32,8 +32,10 @@ final class ForeignTokenService: UseCase {
     }
 
     /// Logs out a foreign token: one that waits is deleted, so that it becomes no session. Returns the session that it has
-    /// become already.
-    func logOut(_ text: String, ofClient clientID: String?, from origin: Origin) async throws(ServiceError) -> LogOut {
+    /// become already. Throws `originNotAllowed` if its client does not allow the page.
+    func logOut(
+        _ text: String, ofClient clientID: String?, page: CallingPage?, from origin: Origin
+    ) async throws(ServiceError) -> LogOut {
         let now = context.clock.now
         guard try await mayBeForeign(text, at: now) else { return .unknown }
         let digest = sha256(Array(text.utf8))
@@ -41,6 +43,9 @@ final class ForeignTokenService: UseCase {
             await store.updateForeignToken(digest) { change -> Result<LogOut, ServiceError> in
                 guard let token = change.token else { return .success(.unknown) }
                 if let clientID, token.clientID != clientID { return .failure(.unauthorizedClient) }
+                if let page, let client = change.client {
+                    do throws(ServiceError) { try page.admit(client) } catch { return .failure(error) }
+                }
                 if let exchange = token.exchange { return .success(.session(exchange.sessionID)) }
                 change.events.append(
                     AuditEvent(

@@ -90,9 +90,10 @@ extension PageLoginService {
     }
 
     /// The ID token of a refresh (section 12.2), or of a login that a phone has approved for a device or a backend (OpenID Connect
-    /// CIBA section 10.1.1), from what the session and its user say; nil without the scope `openid`.
+    /// CIBA section 10.1.1), from what the session and its user say; nil without the scope `openid`, and for
+    /// a refresh that arrives twice as it is.
     public func idToken(of grant: TokenGrant) throws(ServiceError) -> String? {
-        guard grant.scope.contains("openid") else { return nil }
+        guard grant.scope.contains("openid"), !grant.entitlement.isRepetition else { return nil }
         return try idToken(
             of: grant, grant.session.loginAuthentication, for: grant.entitlement.client, at: grant.issuedAt)
     }

@@ -165,7 +165,6 @@ public struct RefreshPolicy: Hashable, Sendable {
     }
 
     /// The tokens for a request that was answered before, by the session as it is.
-    @inline(never)
     private func repeated(
         _ record: SessionRecord, _ user: User, _ client: Client, _ scope: Scope, _ audience: [String],
         _ decision: RefreshDecision
@@ -174,7 +173,7 @@ public struct RefreshPolicy: Hashable, Sendable {
             TokenGrant.Entitlement(
                 session: record.session, user: user, client: client, settings: record.settings,
                 scope: client.standing(scope), audience: audience, decision: decision,
-                bondEnd: record.session.phoneID == nil ? nil : bondEnd(of: record)))
+                bondEnd: record.session.phoneID == nil ? nil : bondEnd(of: record), isRepetition: true))
     }
 
     /// Decides which row of the table answers `attempt` at `now`, and edits `session` accordingly. The first check that fails

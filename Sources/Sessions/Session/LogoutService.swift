@@ -13,29 +13,24 @@ public final class LogoutService: UseCase {
     /// Ends the session of a token of either kind, however old it is: an expired access token is enough, and so is a token of
     /// an ended session, so that a repeated logout is no error. Returns when the end is durable. A session with a key ends only
     /// with a proof of that key; `revoke` says which clients need none.
+    ///
+    /// - Parameter page: the page that sends the request, which the client of the session has to allow.
     public func logOut(
-        _ token: String, as use: TokenUse = .bearer, from origin: Origin
+        _ token: String, as use: TokenUse = .bearer, page: CallingPage? = nil, from origin: Origin
     ) async throws(ServiceError) {
         guard let id = try await refresh.session(named: token) else {
-            if try await logOutForeignToken(token, ofClient: nil, from: origin) { return }
+            if try await logOutForeignToken(token, ofClient: nil, page: page, from: origin) { return }
             throw .invalidToken(.malformed)
         }
         // A proof beside the refresh token of a session without a key is ignored.
         let mayBeUnbound = token.hasPrefix(RefreshTokenCoder.prefix)
         _ = try await end(id, .loggedOut, from: origin) { record throws(ServiceError) in
+            try page?.admit(in: record)
             let key = record.session.keyThumbprint
             if mayBeUnbound, key == nil { return }
             guard use.fits(key) else { throw .invalidToken(.bindingMismatch) }
             try use.use(for: record.client?.dpop ?? .optional)
         }
-    }
-
-    /// Notes the client of the session that a genuine token names. Throws `originNotAllowed` if it does not allow the page.
-    public func admit(_ page: CallingPage, by token: String) async throws(ServiceError) {
-        guard let id = try await refresh.session(named: token),
-            let record = try await inStore(await store.session(id))
-        else { return }
-        try page.admit(in: record)
     }
 
     /// Whether APIs see `token`, of `client`: they never see a refresh token, unless it lies within the one token of a client
@@ -114,9 +109,9 @@ public final class LogoutService: UseCase {
 
     /// Logs out a token of another system, or the session that it has become. False: not a foreign token.
     private func logOutForeignToken(
-        _ text: String, ofClient clientID: String?, from origin: Origin
+        _ text: String, ofClient clientID: String?, page: CallingPage? = nil, from origin: Origin
     ) async throws(ServiceError) -> Bool {
-        switch try await foreignTokens.logOut(text, ofClient: clientID, from: origin) {
+        switch try await foreignTokens.logOut(text, ofClient: clientID, page: page, from: origin) {
         case .unknown: return false
         case .deleted: return true
         case .session(let id):

@@ -18,11 +18,15 @@ public struct TokenGrant: Sendable {
         let hasRefreshToken: Bool
         /// When the session ends with the phone that let it in, as far as is known now; nil: it depends on none.
         let bondEnd: Instant?
+        /// Whether the whole request was answered before. The answer has no ID token then, because that needs no key.
+        let isRepetition: Bool
 
         init(
             session: Session, user: User, client: Client, settings: Settings, scope: Scope, audience: [String],
-            decision: RefreshDecision? = nil, bondEnd: Instant? = nil, hasRefreshToken: Bool = true
+            decision: RefreshDecision? = nil, bondEnd: Instant? = nil, hasRefreshToken: Bool = true,
+            isRepetition: Bool = false
         ) {
+            self.isRepetition = isRepetition
             self.hasRefreshToken = hasRefreshToken
             self.bondEnd = bondEnd
             self.session = session

@@ -143,10 +143,14 @@ public enum ClientColumns {
         client.signUp = row.bool()
         client.secondFactorPolicy = try row.optionalWord(as: SecondFactorPolicy.self)
         client.branding = try branding(row.optionalText(), of: "client \(id)") ?? Branding()
-        do throws(WebOrigin.Problem) { client.allowedOrigins = try WebOrigin.list(row.list()) } catch {
+        client.allowedOrigins = try origins(row.list(), of: id)
+        return client
+    }
+
+    private static func origins(_ texts: [String], of id: String) throws(CorruptRow) -> [WebOrigin] {
+        do throws(WebOrigin.Problem) { return try WebOrigin.list(texts) } catch {
             throw CorruptRow("client \(id) has an origin that cannot be read")
         }
-        return client
     }
 
     private static func keys(_ text: String?, of id: String) throws(CorruptRow) -> ClientKeys? {

@@ -1,5 +1,6 @@
 import Doctor
 import JSON
+import Sessions
 
 /// `sojourn doctor`
 enum DoctorCommand {
@@ -54,6 +55,9 @@ enum DoctorCommand {
         let values = names.compactMap(arguments.value)
         if values.isEmpty { return nil }
         guard values.count == names.count else { throw arguments.usage("--url, --origin and --client go together") }
+        do throws(WebOrigin.Problem) { _ = try WebOrigin(values[1]) } catch {
+            throw arguments.usage("--origin \(error.detail)")
+        }
         return BrowserCheck(url: values[0], origin: values[1], client: values[2])
     }
 
