@@ -253,6 +253,30 @@ const steps = {
         const keyless = client({}, {store: new MemoryStore(), keys: {...new FileKeys("/nowhere"), key: async () => null}})
         await fails(keyless.signIn({username: "anna", password}), "key").catch(() => null)
     },
+
+    async "a refresh token that a thief has copied ends the session, for both"() {
+        // Each renewal rotates: a token that was copied a moment ago is the newest one for a while otherwise.
+        await server.admin("PUT", "settings/sessions", {rotation_interval: 0})
+        const store = new MemoryStore()
+        const app = client({renewal: "refreshToken"}, {store})
+        await app.signIn({username: "anna", password})
+        const {refresh_token, device_id} = JSON.parse((await store.load()).text)
+        for (let round = 0; round < 2; round++) {
+            const token = await app.accessToken()
+            assert.notEqual((await app.accessToken({after: token})).value, token.value)
+        }
+        const thief = await fetch(server.url + "/oauth/token", {
+            method: "POST",
+            body: new URLSearchParams({grant_type: "refresh_token", client_id: "mobile", device_id, refresh_token}),
+        })
+        assert.deepEqual([thief.status, (await thief.json()).reason], [400, "refresh_token_reused"])
+        // The next start of the app, because one that has just renewed for a refusal waits before it does so again.
+        const next = client({renewal: "refreshToken"}, {store})
+        await next.start()
+        await fails(next.accessToken().then((token) => next.accessToken({after: token})), "ended", "refresh_token_reused")
+        assert.equal(next.state.kind, "ended")
+        await server.admin("PUT", "settings/sessions", {rotation_interval: 120})
+    },
 }
 
 let failed = 0
