@@ -75,8 +75,8 @@ struct BrowserProxyTests {
         let pages = try #require(text.split(separator: "\"").dropFirst().first).split(separator: "|")
         #expect(text.contains(#"[`^/(v1|oauth|\\.well-known|${pages})([/?]|$)`]"#))
         let segments = Set(["v1", "oauth", ".well-known"] + pages.map(String.init))
-        // The document of the calls and the probes are not for browsers.
-        let others: Set = ["openapi.json", "healthz", "readyz", "metrics", "ssf"]
+        // The document of the calls and the probes are not for browsers, and the first page is the app's.
+        let others: Set = ["", "openapi.json", "healthz", "readyz", "metrics", "ssf"]
         for route in Route.all where route.listeners != .admin {
             let first = String(route.pattern.split(separator: "/").first ?? "")
             #expect(segments.contains(first) || others.contains(first), "\(route.pattern)")

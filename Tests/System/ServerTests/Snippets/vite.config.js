@@ -1,4 +1,4 @@
-const pages = "login|account|device|forgot|reset|sign-up|not-me|v|cancel|undo|assets"
+const pages = "login|account|device|forgot|reset|sign-up|not-me|v|cancel|undo|assets|e|l|E|L"
 
 export default {
     server: {
