@@ -150,7 +150,7 @@ struct ServerForClients {
         return try await Tool.run(
             ["env", "-i"] + environment + [
                 peers + "python", Repository.path("Tests/System/ServerTests/Scripts/\(scripts)/\(script).py"),
-            ] + arguments)
+            ] + arguments, limit: 900)
     }
 
     /// Stops the server. Returns what it had to complain of.

@@ -40,7 +40,7 @@ PUBLIC_SETTINGS = """
 include-path-regex = "^/oauth/"
 checks.negative_data_rejection.enabled = false
 [[operations]]
-include-path-regex = "^/(oauth/(authorize|logout)|login|assets|account|reset|device|not-me|[lLeE]/|.well-known/change-password)"
+include-path-regex = "^/(oauth/(authorize|logout)|login|sign-up|forgot|assets|account|reset|cancel|undo|device|not-me|[lLeE]/|v$|.well-known/change-password)"
 checks.negative_data_rejection.enabled = false
 checks.positive_data_acceptance.expected-statuses = ["2xx", 302, 303, 400, 403, 404, 422, 429]
 [[operations]]
