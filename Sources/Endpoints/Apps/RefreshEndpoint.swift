@@ -42,5 +42,6 @@ extension Route {
             its one token in the field `Authorization`. 429 and 5xx never mean that the user is logged out.
             """,
             takes: .json("Refresh", isOptional: true), parameters: ["Idempotency-Key"],
-            security: [.nothing, .bearer, .dpop], answers: [.tokens], errors: [.wrongPasswordOrToken]))
+            security: [.nothing, .bearer, .dpop], answers: [.tokens],
+            errors: [.secondFactorConflict, .wrongPasswordOrToken]))
 }
